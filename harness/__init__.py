@@ -1,0 +1,1 @@
+"""The workbench: contract, oracle, targets, checks, comparisons and the command line."""

@@ -1,0 +1,1 @@
+"""One file an implementation of the layer; found by `harness.registry`."""
