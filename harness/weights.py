@@ -1,0 +1,104 @@
+"""The weights of one layer as torch tensors, in the layouts the device multiplies with."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+import torch
+
+from harness.errors import UsageError
+from harness.shape import LayerShape
+
+
+def linear_weight(w: torch.Tensor) -> torch.Tensor:
+    """torch Linear weight [out, in] -> [in, out], as `x @ W` wants it."""
+    return w.t().contiguous()
+
+
+def fused_qkv(q: torch.Tensor, k: torch.Tensor, v: torch.Tensor) -> torch.Tensor:
+    """Linear weights of q, k, v -> one [hidden, qkv_dim]: query heads, then key heads, then value heads."""
+    return linear_weight(torch.cat((q, k, v)))
+
+
+@dataclass(frozen=True)
+class LayerWeights:
+    """Weights of one layer, bf16 as a checkpoint has them.
+
+    norm1, norm2 [hidden]; q_norm, k_norm [head_dim]; wqkv [hidden, qkv_dim]; wo [q_dim, hidden];
+    w1 (gate), w3 (up) [hidden, inter]; w2 (down) [inter, hidden].
+    """
+
+    norm1: torch.Tensor
+    wqkv: torch.Tensor
+    q_norm: torch.Tensor
+    k_norm: torch.Tensor
+    wo: torch.Tensor
+    norm2: torch.Tensor
+    w1: torch.Tensor
+    w3: torch.Tensor
+    w2: torch.Tensor
+
+    @staticmethod
+    def shapes(shape: LayerShape) -> dict[str, tuple[int, ...]]:
+        """Field name -> its shape at `shape`."""
+        s = shape
+        return {
+            "norm1": (s.hidden,),
+            "wqkv": (s.hidden, s.qkv_dim),
+            "q_norm": (s.head_dim,),
+            "k_norm": (s.head_dim,),
+            "wo": (s.q_dim, s.hidden),
+            "norm2": (s.hidden,),
+            "w1": (s.hidden, s.inter),
+            "w3": (s.hidden, s.inter),
+            "w2": (s.inter, s.hidden),
+        }
+
+    @classmethod
+    def random(cls, shape: LayerShape, seed: int, layer: int = 0) -> LayerWeights:
+        """Random weights of layer `layer`: none is zero, none is one, and every layer has its own.
+
+        Projections have std 1/sqrt(K). `wo` is twice that: attention averages its values, so this keeps its
+        share of the update near the MLP's and a wrong attention visible in the output.
+        """
+        gen = torch.Generator().manual_seed(seed * 1_000_003 + layer)
+        weights = {}
+        for name, dims in cls.shapes(shape).items():
+            if len(dims) == 1:
+                w = 1.0 + 0.25 * torch.randn(dims, generator=gen)
+            else:
+                w = torch.randn(dims, generator=gen) * (dims[0] ** -0.5 * (2.0 if name == "wo" else 1.0))
+            weights[name] = w.bfloat16()
+        return cls(**weights)
+
+    @classmethod
+    def from_hf(cls, state: Mapping[str, torch.Tensor], shape: LayerShape) -> LayerWeights:
+        """From a layer's tensors under their transformers names (`self_attn.q_proj.weight`, ...).
+
+        Raises `UsageError` naming a tensor that is missing or has the wrong shape.
+        """
+
+        def take(name: str, *dims: int) -> torch.Tensor:
+            if name not in state:
+                raise UsageError(f"layer has no tensor {name}")
+            if tuple(state[name].shape) != dims:
+                raise UsageError(f"{name} has shape {list(state[name].shape)}; the layer needs {list(dims)}")
+            return state[name]
+
+        s = shape
+        return cls(
+            norm1=take("input_layernorm.weight", s.hidden),
+            wqkv=fused_qkv(
+                take("self_attn.q_proj.weight", s.q_dim, s.hidden),
+                take("self_attn.k_proj.weight", s.kv_dim, s.hidden),
+                take("self_attn.v_proj.weight", s.kv_dim, s.hidden),
+            ),
+            q_norm=take("self_attn.q_norm.weight", s.head_dim),
+            k_norm=take("self_attn.k_norm.weight", s.head_dim),
+            wo=linear_weight(take("self_attn.o_proj.weight", s.hidden, s.q_dim)),
+            norm2=take("post_attention_layernorm.weight", s.hidden),
+            w1=linear_weight(take("mlp.gate_proj.weight", s.inter, s.hidden)),
+            w3=linear_weight(take("mlp.up_proj.weight", s.inter, s.hidden)),
+            w2=linear_weight(take("mlp.down_proj.weight", s.hidden, s.inter)),
+        )
