@@ -1,0 +1,98 @@
+"""One problem to solve: shape, context and seed, and the inputs they give."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Literal
+
+import torch
+
+from harness.errors import UsageError
+from harness.oracle import OracleResult, oracle_layer
+from harness.shape import PRESETS, LayerShape
+from harness.weights import LayerWeights
+
+Garbage = Literal["sevens", "noise"]
+WEIGHT_DTYPES = ("bfp8", "bf16")
+CACHE_DTYPES = ("bf16", "bfp8")
+
+
+@dataclass(frozen=True)
+class Case:
+    """One layer at one context. Raises `UsageError` on what does not fit.
+
+    layer        which layer; its weights and inputs are its own
+    S, Smax      valid rows and rows of the cache
+    rope_delta   own positions are `i + rope_delta + S`
+    weights      how an implementation is to store the projections; cache: how the caches come
+    """
+
+    shape: LayerShape = PRESETS["alpamayo2_super"]
+    layer: int = 0
+    S: int = 4700
+    Smax: int = 8192
+    rope_delta: int = 0
+    weights: str = "bfp8"
+    cache: str = "bf16"
+    seed: int = 0
+
+    def __post_init__(self) -> None:
+        self.shape.check_context(self.S, self.Smax)
+        for name, known in (("weights", WEIGHT_DTYPES), ("cache", CACHE_DTYPES)):
+            if getattr(self, name) not in known:
+                raise UsageError(f"{name} is {getattr(self, name)!r}; it must be one of {', '.join(known)}")
+        if self.layer < 0:
+            raise UsageError(f"layer is {self.layer}; it must be 0 or more")
+        if self.S + self.rope_delta < 0:
+            raise UsageError(f"rope-delta {self.rope_delta} puts the first own token at {self.S + self.rope_delta}")
+
+    def __str__(self) -> str:
+        return (
+            f"layer {self.layer}, S {self.S}, Smax {self.Smax}, rope_delta {self.rope_delta}, "
+            f"weights {self.weights}, cache {self.cache}, seed {self.seed}"
+        )
+
+
+@dataclass(frozen=True)
+class Inputs:
+    """Random inputs of a case, bf16: x [1, 1, T, hidden], k and v [1, n_kv, Smax, head_dim] with [0, S) valid."""
+
+    case: Case
+    weights: LayerWeights
+    x: torch.Tensor
+    k: torch.Tensor
+    v: torch.Tensor
+
+    @classmethod
+    def random(cls, case: Case) -> Inputs:
+        """From the case's seed and layer alone; nothing is zero-initialised.
+
+        Keys of std 1.5 make the softmax prefer some rows, and values of std 2 keep what it averages visible, so
+        that one row more or less shows.
+        """
+        s, gen = case.shape, torch.Generator().manual_seed(case.seed * 7_919 + 31 * case.layer + 1)
+        kv = (2, 1, s.n_kv_heads, case.Smax, s.head_dim)
+        caches = torch.randn(kv, generator=gen) * torch.tensor([1.5, 2.0]).reshape(2, 1, 1, 1, 1)
+        k, v = caches.bfloat16()
+        x = torch.randn((1, 1, s.tokens, s.hidden), generator=gen).bfloat16()
+        return cls(case, LayerWeights.random(s, case.seed, case.layer), x, k, v)
+
+    def caches(self, garbage: Garbage) -> tuple[torch.Tensor, torch.Tensor]:
+        """K and V with every row from S on overwritten by garbage: 7.0, or NaN-free noise of std 100."""
+        result = []
+        for salt, cache in enumerate((self.k, self.v)):
+            cache = cache.clone()
+            rest = cache[:, :, self.case.S :]
+            if garbage == "sevens":
+                rest.fill_(7.0)
+            else:
+                gen = torch.Generator().manual_seed(self.case.seed * 2 + salt)
+                rest.copy_(torch.randn(rest.shape, generator=gen) * 100.0)
+            result.append(cache)
+        return result[0], result[1]
+
+    def oracle(self, k: torch.Tensor, v: torch.Tensor, dtype: torch.dtype = torch.float32) -> OracleResult:
+        """The right answer for caches k and v, as the device holds them."""
+        c = self.case
+        return oracle_layer(self.x, self.weights, k, v, c.shape, c.S, c.rope_delta, dtype)
+

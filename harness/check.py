@@ -1,0 +1,215 @@
+"""Runs one layer of an implementation and judges all that the contract promises."""
+
+from __future__ import annotations
+
+import time
+import traceback
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import torch
+
+from harness import verdict
+from harness.case import Case, Inputs
+from harness.context import LayerContext
+from harness.dtypes import to_device
+from harness.errors import UsageError
+from harness.implementation import Implementation, LayerEnv
+from harness.registry import Spec
+from harness.targets import OpCall, Target
+from harness.verdict import Part
+
+
+@dataclass(frozen=True)
+class CheckResult:
+    """The verdict on one implementation.
+
+    parts     what was looked at; all must pass
+    calls     the ops of one call of `layer_fn`
+    host_s    seconds of the host for that call: never a device time
+    """
+
+    implementation: str
+    case: Case
+    target: str
+    parts: tuple[Part, ...]
+    calls: tuple[OpCall, ...]
+    host_s: float
+
+    @property
+    def passed(self) -> bool:
+        """True if every part passed."""
+        return all(p.passed for p in self.parts)
+
+    def part(self, name: str) -> Part | None:
+        """The part of that name, None where the run did not get that far."""
+        return next((p for p in self.parts if p.name == name), None)
+
+
+@dataclass
+class Bench:
+    """A prepared layer on an open target with its inputs on the device, ready to be run again and again."""
+
+    target: Target
+    inputs: Inputs
+    implementation: Implementation
+    context: LayerContext
+    x: Any
+    k: Any
+    v: Any
+
+    @classmethod
+    def prepare(cls, target: Target, spec: Spec, inputs: Inputs) -> Bench:
+        """Build the implementation, prepare its layer, and upload the inputs."""
+        case, ttnn = inputs.case, target.ttnn
+        context = LayerContext(ttnn, target.device, case.shape, case.Smax, lambda: target.recorder.live_traces)
+        context.set_context(case.S, case.rope_delta)
+        implementation = spec.build(LayerEnv(ttnn, target.device, case.shape, context, case.weights, case.cache))
+        implementation.prepare(case.layer, inputs.weights)
+        k, v = inputs.caches("sevens")
+        return cls(
+            target,
+            inputs,
+            implementation,
+            context,
+            to_device(ttnn, target.device, inputs.x, "bf16"),
+            to_device(ttnn, target.device, k, case.cache),
+            to_device(ttnn, target.device, v, case.cache),
+        )
+
+    def run(self) -> Any:
+        """One call of the layer."""
+        return self.implementation.layer_fn(self.inputs.case.layer, self.x, self.k, self.v)
+
+    def read(self, tensor: Any) -> torch.Tensor:
+        """A device tensor on the host."""
+        return self.target.ttnn.to_torch(tensor)
+
+    def refill(self, k: torch.Tensor, v: torch.Tensor) -> None:
+        """Overwrite both caches in place."""
+        ttnn = self.target.ttnn
+        for host, cache in ((k, self.k), (v, self.v)):
+            if self.inputs.case.cache == "bf16":
+                source = ttnn.from_torch(host, dtype=cache.dtype, layout=cache.layout)
+                ttnn.copy_host_to_device_tensor(source, cache)
+            else:  # the real ttnn makes block floats on the device
+                fresh = to_device(ttnn, self.target.device, host, self.inputs.case.cache)
+                ttnn.copy_host_to_device_tensor(fresh.cpu(), cache)
+                ttnn.deallocate(fresh)
+
+    def close(self) -> None:
+        """Free the inputs."""
+        for tensor in (self.x, self.k, self.v):
+            self.target.ttnn.deallocate(tensor)
+
+
+def run_check(
+    target: Target, spec: Spec, inputs: Inputs, progress: Callable[[str], None] = lambda stage: None
+) -> CheckResult:
+    """Judge `spec` on `inputs`. An exception of the implementation is a failed check, bad input an error."""
+    calls: list[OpCall] = []
+    parts: list[Part] = []
+    seconds = 0.0
+    try:
+        progress("weights and inputs to the target")
+        bench = Bench.prepare(target, spec, inputs)
+        progress("first run")
+        with target.recorder.recording() as calls:
+            start = time.perf_counter()
+            out = bench.run()
+            target.synchronize()
+            seconds = time.perf_counter() - start
+        parts = _judge(bench, out, progress)
+        bench.close()
+    except UsageError:
+        raise
+    except Exception as error:
+        parts.append(Part("runs", False, _one_line(error)))
+    return CheckResult(str(spec), inputs.case, target.name, tuple(parts), tuple(calls), seconds)
+
+
+def _judge(bench: Bench, out_dev: Any, progress: Callable[[str], None]) -> list[Part]:
+    case, inputs = bench.inputs.case, bench.inputs
+    want_shape = tuple(inputs.x.shape)
+    parts = [_shape_and_dtype(bench, out_dev, want_shape)]
+    if not parts[0].passed:
+        return parts
+    out = bench.read(out_dev)
+    k, v = bench.read(bench.k), bench.read(bench.v)
+
+    progress("oracle")
+    # What the device was given: for a bfp8 cache that is the rounded one.
+    sent_k, sent_v = _as_sent(bench, *inputs.caches("sevens"))
+    want = inputs.oracle(sent_k, sent_v)
+    x = inputs.x.double()
+    got = out.double().reshape(want.out.shape)
+    tail = case.Smax - case.shape.tokens
+    rows = verdict.CACHE_ROWS[case.cache]
+    parts += [
+        verdict.finite("finite", out),
+        verdict.close("output", got, want.out, verdict.OUTPUT),
+        verdict.close("update", got - x[0, 0], want.out.double() - x[0, 0], verdict.UPDATE),
+        verdict.close("K rows", k[0, :, tail:], want.k, rows),
+        verdict.close("V rows", v[0, :, tail:], want.v, rows),
+        verdict.identical("other K rows", k[:, :, :tail], sent_k[:, :, :tail], "the layer wrote outside its rows"),
+        verdict.identical("other V rows", v[:, :, :tail], sent_v[:, :, :tail], "the layer wrote outside its rows"),
+        verdict.identical("x unchanged", bench.read(bench.x), inputs.x, "the layer wrote into x"),
+    ]
+    bench.target.ttnn.deallocate(out_dev)
+    parts.append(_second_run(bench, out, k[:, :, tail:], v[:, :, tail:], progress))
+    return parts
+
+
+def _second_run(
+    bench: Bench, out: torch.Tensor, k_rows: torch.Tensor, v_rows: torch.Tensor, progress: Callable[[str], None]
+) -> Part:
+    """Again on the same buffers, with other garbage in every row that is not valid: the same bits must come out."""
+    tail = bench.inputs.case.Smax - bench.inputs.case.shape.tokens
+    results = []
+    for garbage in ("noise", "sevens"):
+        progress(f"run again, garbage: {garbage}")
+        bench.refill(*bench.inputs.caches(garbage))  # type: ignore[arg-type]
+        again_dev = bench.run()
+        again = (bench.read(again_dev), bench.read(bench.k)[:, :, tail:], bench.read(bench.v)[:, :, tail:])
+        bench.target.ttnn.deallocate(again_dev)
+        named = zip(("output", "K rows", "V rows"), again, (out, k_rows, v_rows), strict=True)
+        results = [verdict.identical(name, got, first) for name, got, first in named]
+        if all(r.passed for r in results):
+            if garbage == "noise":
+                return Part("second run", True, "bit-identical, with other garbage in the rows that are not valid")
+            return Part("second run", False, "depends on cache rows that are not valid: other garbage, other result")
+    worst = next(r for r in results if not r.passed)
+    return Part("second run", False, f"not deterministic: {worst.name}: {worst.text}")
+
+
+def _as_sent(bench: Bench, k: torch.Tensor, v: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
+    if bench.inputs.case.cache == "bf16":
+        return k, v
+    sent = []
+    for host in (k, v):
+        tensor = to_device(bench.target.ttnn, bench.target.device, host, bench.inputs.case.cache)
+        sent.append(bench.read(tensor))
+        bench.target.ttnn.deallocate(tensor)
+    return sent[0], sent[1]
+
+
+def _shape_and_dtype(bench: Bench, out: Any, want: tuple[int, ...]) -> Part:
+    ttnn = bench.target.ttnn
+    if not hasattr(out, "buffer_address"):
+        return Part("shape and dtype", False, f"layer_fn returned {type(out).__name__}; it must return a tensor")
+    if out is bench.x or out.buffer_address() == bench.x.buffer_address():
+        return Part("shape and dtype", False, "layer_fn returned x itself; it must return a new tensor")
+    got = tuple(out.shape)
+    passed = got == want and out.dtype == ttnn.bfloat16 and out.layout == ttnn.TILE_LAYOUT
+    text = f"{list(got)} {out.dtype} {out.layout}"
+    return Part("shape and dtype", passed, text if passed else f"{text}; it must be {list(want)} BFLOAT16 TILE")
+
+
+def _one_line(error: Exception) -> str:
+    """Exception and the line of the implementation it came from."""
+    text = next((line.strip() for line in str(error).splitlines() if line.strip()), "")
+    frames = [f for f in traceback.extract_tb(error.__traceback__) if Path(f.filename).parent.name == "layer_impls"]
+    where = f" ({Path(frames[-1].filename).name}:{frames[-1].lineno})" if frames else ""
+    return f"{type(error).__name__}: {text}{where}"

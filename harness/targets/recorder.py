@@ -1,0 +1,148 @@
+"""A view of a ttnn module that knows which ops an implementation launched and which traces are alive.
+
+It works the same over the emulator and over the real ttnn, so neither implementations nor targets need to log.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from types import ModuleType
+from typing import Any
+
+# Callables of ttnn that launch no program: tensor plumbing, device and trace control, configuration.
+NOT_OPS = {
+    "from_torch", "to_torch", "as_tensor", "view", "reshape", "deallocate", "copy_host_to_device_tensor",
+    "copy_device_to_host_tensor", "allocate_tensor_on_device", "open_device", "close_device", "synchronize_device",
+    "begin_trace_capture", "end_trace_capture", "execute_trace", "release_trace", "get_memory_config", "to_device",
+    "from_device", "to_dtype", "dump_tensor", "load_tensor",
+}  # fmt: skip
+NAMESPACES = ("experimental", "transformer")
+
+
+@dataclass(frozen=True)
+class TensorInfo:
+    """Shape and dtype (`bf16`, `bfp8`, ...) of a tensor at the moment of a call."""
+
+    shape: tuple[int, ...]
+    dtype: str
+
+    def __str__(self) -> str:
+        dims = list(self.shape)
+        while len(dims) > 2 and dims[0] == 1:
+            dims.pop(0)
+        return f"{'x'.join(map(str, dims))} {self.dtype}"
+
+
+@dataclass(frozen=True)
+class OpCall:
+    """One op launch: its name under ttnn, its arguments, what went in and out, and the host's seconds for it."""
+
+    name: str
+    fn: Callable[..., Any]
+    args: tuple[Any, ...]
+    kwargs: dict[str, Any]
+    inputs: tuple[TensorInfo, ...]
+    outputs: tuple[TensorInfo, ...]
+    host_s: float
+
+
+SHORT = {"BFLOAT16": "bf16", "BFLOAT8_B": "bfp8", "BFLOAT4_B": "bfp4", "FLOAT32": "fp32", "UINT32": "uint32"}
+
+
+def _info(value: Any) -> TensorInfo | None:
+    if not hasattr(value, "buffer_address") or not hasattr(value, "dtype"):
+        return None
+    dtype = getattr(value.dtype, "name", str(value.dtype))
+    return TensorInfo(tuple(value.shape), SHORT.get(dtype, dtype.lower()))
+
+
+def _infos(values: Any) -> tuple[TensorInfo, ...]:
+    flat: list[Any] = []
+    for v in values:
+        flat.extend(v if isinstance(v, (list, tuple)) else [v])
+    return tuple(i for i in map(_info, flat) if i is not None)
+
+
+@dataclass
+class Recorder:
+    """Stands before a ttnn module: `recorder.ttnn` is what implementations get."""
+
+    module: Any
+    synchronize: Callable[[], None] = lambda: None
+    live_traces: int = 0
+    _observer: Callable[[OpCall], None] | None = field(default=None, repr=False)
+
+    @property
+    def ttnn(self) -> Any:
+        """The module as implementations see it."""
+        return _View(self, self.module, "")
+
+    @contextmanager
+    def observe(self, observer: Callable[[OpCall], None]) -> Iterator[None]:
+        """Call `observer` after each op launched inside the block."""
+        self._observer, before = observer, self._observer
+        try:
+            yield
+        finally:
+            self._observer = before
+
+    @contextmanager
+    def recording(self) -> Iterator[list[OpCall]]:
+        """The list of the ops launched inside the block."""
+        calls: list[OpCall] = []
+        with self.observe(calls.append):
+            yield calls
+
+    def launch(self, name: str, fn: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+        """Run one op; report it when someone observes."""
+        observer = self._observer
+        if observer is None:
+            return fn(*args, **kwargs)
+        inputs = _infos((*args, *kwargs.values()))
+        start = time.perf_counter()
+        result = fn(*args, **kwargs)
+        self.synchronize()
+        host_s = time.perf_counter() - start
+        outputs = _infos(result if isinstance(result, (list, tuple)) else (result,))
+        # While the observer looks at this op (and may run it again) it must not see its own launches.
+        self._observer = None
+        try:
+            observer(OpCall(name, fn, args, kwargs, inputs, outputs, host_s))
+        finally:
+            self._observer = observer
+        return result
+
+
+class _View:
+    """Attribute access to a ttnn namespace, with its ops wrapped."""
+
+    def __init__(self, recorder: Recorder, module: Any, prefix: str) -> None:
+        self._recorder, self._module, self._prefix = recorder, module, prefix
+
+    def __getattr__(self, name: str) -> Any:
+        value = getattr(self._module, name)
+        if isinstance(value, ModuleType) or name in NAMESPACES:
+            return _View(self._recorder, value, f"{self._prefix}{name}.") if name in NAMESPACES else value
+        if name == "begin_trace_capture":
+            return self._counted(value, 1)
+        if name == "release_trace":
+            return self._counted(value, -1)
+        if isinstance(value, type) or not callable(value) or name in NOT_OPS or not name.islower():
+            return value
+        recorder, full = self._recorder, self._prefix + name
+
+        def op(*args: Any, **kwargs: Any) -> Any:
+            return recorder.launch(full, value, args, kwargs)
+
+        return op
+
+    def _counted(self, fn: Callable[..., Any], step: int) -> Callable[..., Any]:
+        def trace_call(*args: Any, **kwargs: Any) -> Any:
+            result = fn(*args, **kwargs)
+            self._recorder.live_traces += step
+            return result
+
+        return trace_call

@@ -1,0 +1,147 @@
+"""Opens and closes the three targets."""
+
+from __future__ import annotations
+
+import os
+import sys
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from harness.errors import UsageError
+from harness.targets.recorder import Recorder
+
+TARGETS = ("emulator", "simulator", "device")
+SIM_DIR = Path("~/sim")  # where ttsim's README puts its files
+CARDS = Path("/dev/tenstorrent")
+TTNN_VERSION = "0.81.1"
+CLOSE_SECONDS = 60  # after a failed launch the real ttnn can hang when its device closes
+
+
+@dataclass
+class Target:
+    """An open target.
+
+    name       `emulator`, `simulator` or `device`
+    ttnn       the module for implementations; every op through it is seen by `recorder`
+    device     the open device
+    opened     one line for people: what was opened
+    exit_code  what the process is to end with, should the device never close
+    """
+
+    name: str
+    recorder: Recorder
+    device: Any
+    opened: str
+    exit_code: int = 1
+
+    @property
+    def ttnn(self) -> Any:
+        """The module implementations get."""
+        return self.recorder.ttnn
+
+    def synchronize(self) -> None:
+        """Wait until the device has done all it was given."""
+        self.recorder.module.synchronize_device(self.device)
+
+
+@contextmanager
+def open_target(name: str, trace_region: int = 0, grid: tuple[int, int] | None = None) -> Iterator[Target]:
+    """Open `name`, yield it, close it.
+
+    trace_region   bytes of DRAM to set aside for traces
+    grid           worker columns and rows; the emulator only, which takes 11 x 10 unless told
+    Raises `UsageError` saying what is missing and how to get it.
+    """
+    if name == "emulator":
+        with _open_emulator(trace_region, grid) as target:
+            yield target
+        return
+    if name not in TARGETS:
+        raise UsageError(f"unknown target {name!r}; known: {', '.join(TARGETS)}")
+    library = _simulator_environment(fast_dispatch=bool(trace_region)) if name == "simulator" else None
+    if name == "device":
+        os.environ.pop("TT_METAL_SIMULATOR", None)
+        if not CARDS.exists():
+            raise UsageError(f"no card: {CARDS} is not there; install Tenstorrent's driver, or use --target emulator")
+    ttnn = _import_ttnn()
+    options = {"trace_region_size": trace_region} if trace_region else {}
+    device = ttnn.open_device(device_id=0, **options)
+    size = device.compute_with_storage_grid_size()
+    where = f"ttnn {TTNN_VERSION} on {library}" if library else f"ttnn {TTNN_VERSION} on a card"
+    recorder = Recorder(ttnn, lambda: ttnn.synchronize_device(device))
+    target = Target(name, recorder, device, f"{where}, grid {size.x}x{size.y}")
+    try:
+        yield target
+    finally:
+        _close(target)
+
+
+@contextmanager
+def _open_emulator(trace_region: int, grid: tuple[int, int] | None) -> Iterator[Target]:
+    from harness import emulator
+
+    device = emulator.open_device(grid=grid or (11, 10), trace_region_size=trace_region)
+    size = device.compute_with_storage_grid_size()
+    try:
+        yield Target("emulator", Recorder(emulator.ttnn), device, f"emulated Blackhole, grid {size.x}x{size.y}")
+    finally:
+        emulator.ttnn.close_device(device)
+
+
+def find_simulator() -> Path | None:
+    """The simulator that TT_METAL_SIMULATOR names, or the one in ~/sim; None where there is neither."""
+    named = os.environ.get("TT_METAL_SIMULATOR")
+    path = Path(named) if named else (SIM_DIR / "libttsim_bh.so").expanduser()
+    return path if path.exists() else None
+
+
+def _simulator_environment(fast_dispatch: bool) -> Path:
+    """Set what the real ttnn reads at import; traces exist under fast dispatch only."""
+    library = find_simulator()
+    if library is None:
+        named = os.environ.get("TT_METAL_SIMULATOR")
+        where = f"TT_METAL_SIMULATOR names {named}, which is not there" if named else f"none in {SIM_DIR}"
+        raise UsageError(f"no simulator: {where}; put ttsim's libttsim_bh.so and soc_descriptor.yaml into {SIM_DIR}")
+    os.environ["TT_METAL_SIMULATOR"] = str(library)
+    os.environ["TT_METAL_DISABLE_SFPLOADMACRO"] = "1"
+    if fast_dispatch:
+        os.environ.pop("TT_METAL_SLOW_DISPATCH_MODE", None)
+    else:
+        os.environ["TT_METAL_SLOW_DISPATCH_MODE"] = "1"
+    return library
+
+
+def _import_ttnn() -> Any:
+    os.environ.setdefault("TT_LOGGER_LEVEL", "error")
+    os.environ.setdefault("LOGURU_LEVEL", "WARNING")
+    try:
+        import ttnn
+    except ImportError as error:
+        version = f"{sys.version_info.major}.{sys.version_info.minor}"
+        hint = (
+            "pip install 'layerbench[ttnn]'"
+            if version in ("3.10", "3.12")
+            else f"ttnn {TTNN_VERSION} has wheels for Python 3.10 and 3.12, and this is {version}"
+        )
+        raise UsageError(f"the real ttnn does not import ({error}); {hint}") from error
+    return ttnn
+
+
+def _close(target: Target) -> None:
+    """Close, but not for ever: an exit code that arrives beats a clean close that does not."""
+
+    def give_up() -> None:
+        print(f"layerbench: the device did not close within {CLOSE_SECONDS} s; leaving", file=sys.stderr, flush=True)
+        os._exit(target.exit_code)
+
+    timer = threading.Timer(CLOSE_SECONDS, give_up)
+    timer.daemon = True
+    timer.start()
+    try:
+        target.recorder.module.close_device(target.device)
+    finally:
+        timer.cancel()

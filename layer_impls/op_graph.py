@@ -1,0 +1,210 @@
+"""The layer as a graph of 19 ttnn ops: the baseline that fused kernels are measured against.
+
+Replaces     nothing; it is what the others replace
+Core map     ttnn's own; matmuls 1-D multicast (in0 broadcast, N over all cores) unless matmul=default
+CBs          ttnn's own
+us a layer   497 measured on silicon with an older ttnn (published), ops one by one sum to 521
+Limits       batch 1; tuned matmuls need the slice of N a core gets to fit its L1
+
+    attn=decode     flash-decode: the cache viewed as n_kv users of one KV head, the queries of a group folded onto
+                    rows; both views are free, because the order of tiles does not change
+    attn=standard   scaled_dot_product_attention; every chunk of queries reads all of K and V again
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, Literal
+
+import torch
+
+from harness.dtypes import to_device
+from harness.implementation import Implementation, LayerEnv
+from harness.shape import TILE
+from harness.weights import LayerWeights
+
+SUBBLOCK_TILES = 4  # DEST holds 4 fp32 tiles in half-sync mode
+
+
+@dataclass(frozen=True)
+class OpGraphOptions:
+    """attn: the attention op; fold: fold a group's queries onto rows (always so in decode);
+    matmul: tuned 1-D multicast configs or ttnn's choice; mask: dtype of the additive mask."""
+
+    attn: Literal["decode", "standard"] = "decode"
+    fold: bool = False
+    matmul: Literal["tuned", "default"] = "tuned"
+    mask: Literal["bfp4", "bf16"] = "bfp4"
+
+
+class OpGraph(Implementation):
+    """The 19-op graph."""
+
+    Options = OpGraphOptions
+
+    def __init__(self, env: LayerEnv, options: OpGraphOptions) -> None:
+        super().__init__(env, options)
+        ttnn, s = env.ttnn, env.shape
+        self.grid = env.device.compute_with_storage_grid_size()
+        self.weights: dict[int, dict[str, Any]] = {}
+        self.folded = options.attn == "decode" or options.fold
+        self.query_rows = s.tokens * s.group if self.folded else s.tokens
+        self.matmul_compute = ttnn.WormholeComputeKernelConfig(
+            math_fidelity=ttnn.MathFidelity.HiFi2, math_approx_mode=False, fp32_dest_acc_en=True, packer_l1_acc=True
+        )
+        self.attention_compute = ttnn.WormholeComputeKernelConfig(
+            math_fidelity=ttnn.MathFidelity.HiFi2, math_approx_mode=False, fp32_dest_acc_en=False, packer_l1_acc=False
+        )
+        self.programs = {name: self._matmul_program(name) for name in ("wqkv", "wo", "w1", "w3", "w2")}
+
+    def prepare(self, i: int, weights: LayerWeights) -> None:
+        ttnn, device = self.env.ttnn, self.env.device
+        self.env.context.mask(self.query_rows, self.options.mask)
+        self.weights[i] = {}
+        for name in LayerWeights.shapes(self.env.shape):
+            w: torch.Tensor = getattr(weights, name)
+            gamma = w.dim() == 1  # ttnn.rms_norm takes [1, 1, 1, width], in bf16
+            self.weights[i][name] = to_device(
+                ttnn, device, w.reshape(1, 1, 1, -1) if gamma else w, "bf16" if gamma else self.env.weight_dtype
+            )
+
+    def layer_fn(self, i: int, x: Any, k_cache: Any, v_cache: Any) -> Any:
+        ttnn, s, w = self.env.ttnn, self.env.shape, self.weights[i]
+        dram, context = ttnn.DRAM_MEMORY_CONFIG, self.env.context
+
+        h = self._norm(x, w["norm1"])
+        qkv = self._linear(h, w["wqkv"], "wqkv")
+        ttnn.deallocate(h)
+        q0, k0, v = ttnn.experimental.nlp_create_qkv_heads(
+            qkv, num_heads=s.n_heads, num_kv_heads=s.n_kv_heads, transpose_k_heads=False, memory_config=dram
+        )
+        ttnn.deallocate(qkv)
+        q1 = self._norm(q0, w["q_norm"])
+        k1 = self._norm(k0, w["k_norm"])
+        ttnn.deallocate(q0)
+        ttnn.deallocate(k0)
+        q = ttnn.experimental.rotary_embedding_hf(q1, context.cos, context.sin, is_decode_mode=False)
+        k = ttnn.experimental.rotary_embedding_hf(k1, context.cos, context.sin, is_decode_mode=False)
+        ttnn.deallocate(q1)
+        ttnn.deallocate(k1)
+        self._fill(k_cache, k)
+        self._fill(v_cache, v)
+        a = self._attention(q, k_cache, v_cache)
+        ttnn.deallocate(q)
+        o = ttnn.experimental.nlp_concat_heads(a, memory_config=dram)
+        ttnn.deallocate(a)
+        o2 = self._linear(o, w["wo"], "wo")
+        ttnn.deallocate(o)
+        x1 = ttnn.add(x, o2, memory_config=dram)
+        ttnn.deallocate(o2)
+
+        h2 = self._norm(x1, w["norm2"])
+        gate = self._linear(h2, w["w1"], "w1")
+        up = self._linear(h2, w["w3"], "w3")
+        ttnn.deallocate(h2)
+        product = ttnn.multiply(gate, up, memory_config=dram)
+        ttnn.deallocate(gate)
+        ttnn.deallocate(up)
+        down = self._linear(product, w["w2"], "w2")
+        ttnn.deallocate(product)
+        x2 = ttnn.add(x1, down, memory_config=dram)
+        ttnn.deallocate(x1)
+        ttnn.deallocate(down)
+        return x2
+
+    def _norm(self, x: Any, gamma: Any) -> Any:
+        # The op's own compute config: about 9 us faster on [64, 1536] than HiFi4 with fp32 DEST, at the same PCC.
+        return self.env.ttnn.rms_norm(x, epsilon=self.env.shape.rms_eps, weight=gamma)
+
+    def _linear(self, x: Any, w: Any, name: str) -> Any:
+        ttnn, program = self.env.ttnn, self.programs[name]
+        # A program config carries the activation itself.
+        how = {"program_config": program} if program else {"activation": "silu" if name == "w1" else None}
+        return ttnn.linear(
+            x,
+            w,
+            dtype=ttnn.bfloat16,
+            compute_kernel_config=self.matmul_compute,
+            memory_config=ttnn.DRAM_MEMORY_CONFIG,
+            **how,
+        )
+
+    def _fill(self, cache: Any, own: Any) -> None:
+        """Own rows into the last T rows of the cache; frees them."""
+        ttnn = self.env.ttnn
+        if own.dtype != cache.dtype:
+            wide, own = own, ttnn.typecast(own, cache.dtype)
+            ttnn.deallocate(wide)
+        ttnn.fill_cache(cache, own, 0, update_idx=cache.shape[2] - self.env.shape.tokens)
+        ttnn.deallocate(own)
+
+    def _attention(self, q: Any, k_cache: Any, v_cache: Any) -> Any:
+        """q [1, n_heads, T, head_dim] -> the same shape, over the whole cache under the mask."""
+        ttnn, s = self.env.ttnn, self.env.shape
+        mask = self.env.context.mask(self.query_rows, self.options.mask)
+        common = {
+            "is_causal": False,
+            "attn_mask": mask,
+            "scale": s.head_dim**-0.5,
+            "program_config": self._attention_program(k_cache.shape[2]),
+            "compute_kernel_config": self.attention_compute,
+            "memory_config": ttnn.DRAM_MEMORY_CONFIG,
+        }
+        if self.folded:
+            q = ttnn.view(q, (1, s.n_kv_heads, self.query_rows, s.head_dim))
+        if self.options.attn == "decode":
+            users = (s.n_kv_heads, 1, k_cache.shape[2], s.head_dim)
+            a = ttnn.transformer.scaled_dot_product_attention_decode(
+                q, ttnn.view(k_cache, users), ttnn.view(v_cache, users), **common
+            )
+        else:
+            a = ttnn.transformer.scaled_dot_product_attention(q, k_cache, v_cache, **common)
+        return ttnn.view(a, (1, s.n_heads, s.tokens, s.head_dim)) if self.folded else a
+
+    def _matmul_program(self, name: str) -> Any:
+        """1-D multicast: in0 broadcast to all cores, N split over them, K walked in blocks of in0_block_w tiles."""
+        if self.options.matmul == "default":
+            return None
+        ttnn = self.env.ttnn
+        k, n = LayerWeights.shapes(self.env.shape)[name]
+        m_tiles, k_tiles, n_tiles = self.env.shape.tokens // TILE, k // TILE, n // TILE
+        per_core_n = -(-n_tiles // (self.grid.x * self.grid.y))
+        # w2 walks its long K in few, large blocks: measured 113 -> 41 us at K 6144 (published).
+        block_w = _largest_divisor(k_tiles, 48 if name == "w2" else 8)
+        return ttnn.MatmulMultiCoreReuseMultiCast1DProgramConfig(
+            compute_with_storage_grid_size=(self.grid.x, self.grid.y),
+            in0_block_w=block_w,
+            out_subblock_h=1,
+            out_subblock_w=_largest_divisor(per_core_n, SUBBLOCK_TILES),
+            out_block_h=m_tiles,
+            out_block_w=per_core_n,
+            per_core_M=m_tiles,
+            per_core_N=per_core_n,
+            fuse_batch=True,
+            fused_activation=ttnn.UnaryWithParam(ttnn.UnaryOpType.SILU) if name == "w1" else None,
+            mcast_in0=True,
+        )
+
+    def _attention_program(self, Smax: int) -> Any:
+        """Chunks that divide the rows; decode takes at most 16 cores a KV head. Sizes as measured fastest."""
+        ttnn, decode = self.env.ttnn, self.options.attn == "decode"
+        return ttnn.SDPAProgramConfig(
+            compute_with_storage_grid_size=self.grid,
+            q_chunk_size=_chunk(self.query_rows, 128) if self.folded and not decode else TILE,
+            k_chunk_size=_chunk(Smax, 128 if decode else 512),
+            exp_approx_mode=False,
+            **({"max_cores_per_head_batch": 16} if decode else {}),
+        )
+
+
+def _largest_divisor(n: int, limit: int) -> int:
+    """The largest divisor of n that is at most `limit`."""
+    return next(d for d in range(min(n, limit), 0, -1) if n % d == 0)
+
+
+def _chunk(rows: int, limit: int) -> int:
+    """The largest power of two times a tile that divides `rows` and is at most `limit`."""
+    chunk = TILE
+    while chunk * 2 <= limit and rows % (chunk * 2) == 0:
+        chunk *= 2
+    return chunk
