@@ -21,6 +21,13 @@ from harness.registry import Spec
 from harness.targets import OpCall, Target
 from harness.verdict import Part
 
+# What long work reports: the stage it is in, and a detail of it.
+Progress = Callable[[str, str], None]
+
+
+def no_progress(stage: str, detail: str) -> None:
+    """For callers that show none."""
+
 
 @dataclass(frozen=True)
 class CheckResult:
@@ -105,18 +112,21 @@ class Bench:
             self.target.ttnn.deallocate(tensor)
 
 
-def run_check(
-    target: Target, spec: Spec, inputs: Inputs, progress: Callable[[str], None] = lambda stage: None
-) -> CheckResult:
+def run_check(target: Target, spec: Spec, inputs: Inputs, progress: Progress = no_progress) -> CheckResult:
     """Judge `spec` on `inputs`. An exception of the implementation is a failed check, bad input an error."""
     calls: list[OpCall] = []
     parts: list[Part] = []
     seconds = 0.0
     try:
-        progress("weights and inputs to the target")
+        progress("upload", "weights and inputs")
         bench = Bench.prepare(target, spec, inputs)
-        progress("first run")
-        with target.recorder.recording() as calls:
+        progress("first run", "")
+
+        def observe(call: OpCall) -> None:
+            calls.append(call)
+            progress("first run", f"op {len(calls)}, {call.name}")
+
+        with target.recorder.observe(observe):
             start = time.perf_counter()
             out = bench.run()
             target.synchronize()
@@ -130,7 +140,7 @@ def run_check(
     return CheckResult(str(spec), inputs.case, target.name, tuple(parts), tuple(calls), seconds)
 
 
-def _judge(bench: Bench, out_dev: Any, progress: Callable[[str], None]) -> list[Part]:
+def _judge(bench: Bench, out_dev: Any, progress: Progress) -> list[Part]:
     case, inputs = bench.inputs.case, bench.inputs
     want_shape = tuple(inputs.x.shape)
     parts = [_shape_and_dtype(bench, out_dev, want_shape)]
@@ -139,7 +149,7 @@ def _judge(bench: Bench, out_dev: Any, progress: Callable[[str], None]) -> list[
     out = bench.read(out_dev)
     k, v = bench.read(bench.k), bench.read(bench.v)
 
-    progress("oracle")
+    progress("oracle", "")
     # What the device was given: for a bfp8 cache that is the rounded one.
     sent_k, sent_v = _as_sent(bench, *inputs.caches("sevens"))
     want = inputs.oracle(sent_k, sent_v)
@@ -163,14 +173,14 @@ def _judge(bench: Bench, out_dev: Any, progress: Callable[[str], None]) -> list[
 
 
 def _second_run(
-    bench: Bench, out: torch.Tensor, k_rows: torch.Tensor, v_rows: torch.Tensor, progress: Callable[[str], None]
+    bench: Bench, out: torch.Tensor, k_rows: torch.Tensor, v_rows: torch.Tensor, progress: Progress
 ) -> Part:
     """Again on the same buffers, with other garbage in every row that is not valid: the same bits must come out."""
     tail = bench.inputs.case.Smax - bench.inputs.case.shape.tokens
     results = []
     for garbage in ("noise", "sevens"):
-        progress(f"run again, garbage: {garbage}")
-        bench.refill(*bench.inputs.caches(garbage))  # type: ignore[arg-type]
+        progress("second run", f"other rows: {garbage}")
+        bench.refill(*bench.inputs.caches(garbage))
         again_dev = bench.run()
         again = (bench.read(again_dev), bench.read(bench.k)[:, :, tail:], bench.read(bench.v)[:, :, tail:])
         bench.target.ttnn.deallocate(again_dev)

@@ -1,8 +1,9 @@
 """The one place that decides whether a layer is right.
 
 Limits, and why they stand where they do (tests/test_verdict.py plants the faults that must fail them). Against the
-fp32 oracle at the real shape, S 4700, the op graph of the real ttnn 0.81.1 has output PCC 0.99991 and update PCC
-0.99981 on the functional simulator, which are 1.3 % and 2.0 % of relative L2; bfp8 weights make the larger part.
+fp32 oracle at the real shape, S 4700, the op graph of the real ttnn 0.81.1 has output PCC 0.99989 and update PCC
+0.99973 on the functional simulator, at 1.5 % and 2.8 % of relative L2. HiFi2 drops a mantissa bit of every activation
+it multiplies, always towards zero, so the update also comes out about 1.5 % small.
 PCC alone would pass a layer scaled by 1.02 or offset; relative L2 does not.
 """
 
@@ -25,7 +26,7 @@ class Limit:
 
 
 OUTPUT = Limit(pcc=0.9998, relative_l2=0.02)
-UPDATE = Limit(pcc=0.9996, relative_l2=0.03)
+UPDATE = Limit(pcc=0.9995, relative_l2=0.035)
 CACHE_ROWS = {"bf16": Limit(pcc=0.9999, relative_l2=0.015), "bfp8": Limit(pcc=0.9998, relative_l2=0.02)}
 
 

@@ -1,0 +1,75 @@
+"""A line per op of one layer: what it works on, its device time and where that time comes from."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from statistics import median
+
+from harness import published, timing
+from harness.case import Inputs
+from harness.check import Bench, Progress, no_progress
+from harness.registry import Spec
+from harness.targets import OpCall, Target
+
+
+@dataclass(frozen=True)
+class OpLine:
+    """One op: label, call, device us (None: not known) and host seconds."""
+
+    label: str
+    call: OpCall
+    us: float | None
+
+
+@dataclass(frozen=True)
+class Breakdown:
+    """The ops of a layer in order, and the origin of their times (None: there are none)."""
+
+    implementation: str
+    lines: tuple[OpLine, ...]
+    origin: str | None
+
+    @property
+    def total_us(self) -> float | None:
+        """Sum over the ops; None unless every op has a time."""
+        times = [line.us for line in self.lines]
+        return sum(t for t in times if t is not None) if times and None not in times else None
+
+
+def from_calls(implementation: str, target: str, calls: tuple[OpCall, ...]) -> Breakdown:
+    """The breakdown that needs no further run: published times on the emulator, none on a simulator."""
+    labelled = published.label_calls(calls)
+    known = target == "emulator"
+    lines = tuple(OpLine(e.label, e.call, e.us if known else None) for e in labelled)
+    any_known = any(line.us is not None for line in lines)
+    return Breakdown(implementation, lines, published.ORIGIN if any_known else None)
+
+
+def run_breakdown(target: Target, spec: Spec, inputs: Inputs, progress: Progress = no_progress) -> Breakdown:
+    """Run one layer and list its ops; on a device each op is timed in a trace of its own."""
+    bench = Bench.prepare(target, spec, inputs)
+    calls: list[OpCall] = []
+    times: list[float] = []
+    keep = {bench.k.buffer_address(), bench.v.buffer_address()}
+
+    def observe(call: OpCall) -> None:
+        calls.append(call)
+        progress("ops", f"{len(calls)}: {call.name}")
+        if target.name == "device":
+            times.append(_op_us(target, lambda: call.fn(*call.args, **call.kwargs), keep))
+
+    with target.recorder.observe(observe):
+        out = bench.run()
+    target.ttnn.deallocate(out)
+    bench.close()
+    if target.name != "device":
+        return from_calls(str(spec), target.name, tuple(calls))
+    labels = [e.label for e in published.label_calls(calls)]
+    lines = tuple(OpLine(*line) for line in zip(labels, calls, times, strict=True))
+    return Breakdown(str(spec), lines, timing.ORIGIN)
+
+
+def _op_us(target: Target, call: Callable[[], object], keep: set[int]) -> float:
+    with timing.captured(target, call, keep) as trace:
+        return median(timing.interleaved_us(target, [trace])[0])

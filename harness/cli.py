@@ -1,0 +1,202 @@
+"""The command line. Exit codes: 0 pass, 1 fail, 2 bad usage."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Annotated
+
+import typer
+from rich.progress import BarColumn, Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
+from rich.table import Table
+
+from harness import doctor as doctor_module
+from harness import record, registry, report
+from harness.breakdown import run_breakdown
+from harness.case import CACHE_DTYPES, WEIGHT_DTYPES, Case, Inputs
+from harness.check import Progress as Report
+from harness.check import run_check
+from harness.compare import run_compare
+from harness.errors import UsageError
+from harness.shape import PRESETS, parse_shape
+from harness.targets import TARGETS, open_target
+from harness.timing import TRACE_REGION
+
+app = typer.Typer(
+    help="Judge and time implementations of one decoder layer on Tenstorrent Blackhole.",
+    no_args_is_help=True,
+    add_completion=False,
+    rich_markup_mode=None,
+    pretty_exceptions_enable=False,
+)
+# typer brings its own copy of click in some releases; this is the base of its errors in all of them.
+ClickError = next(c for c in typer.BadParameter.__mro__ if c.__name__ == "ClickException")
+Impl = Annotated[str, typer.Argument(metavar="IMPL", help="An implementation, as op_graph:attn=standard.")]
+Shape = Annotated[str, typer.Option(help=f"{', '.join(PRESETS)}; then ,field=value to change one.")]
+Layer = Annotated[int, typer.Option(help="Which layer; its weights and inputs are its own.")]
+SeqLen = Annotated[int, typer.Option("--seq-len", "-S", help="Valid rows S of the cache.")]
+MaxSeq = Annotated[int, typer.Option("--max-seq", help="Rows Smax of the cache.")]
+RopeDelta = Annotated[int, typer.Option(help="Own positions are i + rope_delta + S.")]
+Weights = Annotated[str, typer.Option(help=f"{' or '.join(WEIGHT_DTYPES)}.")]
+Cache = Annotated[str, typer.Option(help=f"{' or '.join(CACHE_DTYPES)}.")]
+Seed = Annotated[int, typer.Option(help="Weights and inputs come from it.")]
+TargetName = Annotated[str, typer.Option("--target", help=f"{', '.join(TARGETS)}.")]
+Json = Annotated[Path | None, typer.Option("--json", metavar="FILE", help="Also write the result to FILE.")]
+
+
+def _case(
+    shape: str, layer: int, seq_len: int, max_seq: int, rope_delta: int, weights: str, cache: str, seed: int
+) -> Case:
+    return Case(parse_shape(shape), layer, seq_len, max_seq, rope_delta, weights, cache, seed)
+
+
+@contextmanager
+def _progress(stages: int) -> Iterator[Report]:
+    """A bar over the stages of long work, on stderr, gone when it ends."""
+    columns = (SpinnerColumn(), TextColumn("{task.description}"), BarColumn(), TimeElapsedColumn())
+    with Progress(*columns, console=report.make_console(stderr=True), transient=True) as bar:
+        task = bar.add_task("", total=stages)
+        seen: set[str] = set()
+
+        def show(stage: str, detail: str) -> None:
+            advance = int(bool(seen) and stage not in seen)
+            seen.add(stage)
+            bar.update(task, description=f"{stage}: {detail}" if detail else stage, advance=advance)
+
+        yield show
+
+
+@app.command("list")
+def list_command() -> None:
+    """The implementations and their options."""
+    table = Table()
+    table.add_column("implementation")
+    table.add_column("options (default)")
+    table.add_column("what it is")
+    for name in registry.names():
+        try:
+            cls = registry.load(name)
+        except UsageError as error:
+            table.add_row(name, "", f"broken: {error}")
+            continue
+        module_doc = sys.modules[cls.__module__].__doc__ or ""
+        table.add_row(name, "\n".join(registry.describe_options(cls)), module_doc.strip().split("\n")[0])
+    report.make_console().print(table)
+
+
+@app.command()
+def check(
+    implementation: Impl,
+    shape: Shape = "alpamayo2_super",
+    layer: Layer = 0,
+    seq_len: SeqLen = 4700,
+    max_seq: MaxSeq = 8192,
+    rope_delta: RopeDelta = 0,
+    weights: Weights = "bfp8",
+    cache: Cache = "bf16",
+    seed: Seed = 0,
+    target: TargetName = "emulator",
+    json: Json = None,
+) -> None:
+    """Is it right? Judges one layer against the torch oracle."""
+    case = _case(shape, layer, seq_len, max_seq, rope_delta, weights, cache, seed)
+    spec = registry.parse(implementation)
+    with open_target(target) as opened:
+        with _progress(4) as progress:
+            result = run_check(opened, spec, Inputs.random(case), progress)
+        report.make_console().print(opened.opened, report.render_check(result), sep="\n")
+        if json:
+            record.write(json, "check", opened, record.check_dict(result))
+        opened.exit_code = 0 if result.passed else 1
+    raise typer.Exit(opened.exit_code)
+
+
+@app.command()
+def compare(
+    first: Annotated[str, typer.Argument(metavar="A", help="The implementation to compare with.")],
+    second: Annotated[str, typer.Argument(metavar="B", help="The other one.")],
+    shape: Shape = "alpamayo2_super",
+    layer: Layer = 0,
+    seq_len: SeqLen = 4700,
+    max_seq: MaxSeq = 8192,
+    rope_delta: RopeDelta = 0,
+    weights: Weights = "bfp8",
+    cache: Cache = "bf16",
+    seed: Seed = 0,
+    target: TargetName = "emulator",
+    json: Json = None,
+) -> None:
+    """Which is faster? Judges A and B on the same inputs, then shows their times side by side."""
+    case = _case(shape, layer, seq_len, max_seq, rope_delta, weights, cache, seed)
+    specs = [registry.parse(first), registry.parse(second)]
+    with open_target(target, trace_region=TRACE_REGION if target == "device" else 0) as opened:
+        with _progress(8) as progress:
+            result = run_compare(opened, specs, Inputs.random(case), progress)
+        report.make_console().print(opened.opened, report.render_comparison(result), sep="\n")
+        if json:
+            record.write(json, "compare", opened, record.comparison_dict(result))
+        opened.exit_code = 0 if result.passed else 1
+    raise typer.Exit(opened.exit_code)
+
+
+@app.command()
+def breakdown(
+    implementation: Impl,
+    shape: Shape = "alpamayo2_super",
+    layer: Layer = 0,
+    seq_len: SeqLen = 4700,
+    max_seq: MaxSeq = 8192,
+    rope_delta: RopeDelta = 0,
+    weights: Weights = "bfp8",
+    cache: Cache = "bf16",
+    seed: Seed = 0,
+    target: TargetName = "emulator",
+    json: Json = None,
+) -> None:
+    """Where does the time go? A line per op of one layer."""
+    case = _case(shape, layer, seq_len, max_seq, rope_delta, weights, cache, seed)
+    spec = registry.parse(implementation)
+    with open_target(target, trace_region=TRACE_REGION if target == "device" else 0) as opened:
+        with _progress(1) as progress:
+            result = run_breakdown(opened, spec, Inputs.random(case), progress)
+        report.make_console().print(opened.opened, report.render_breakdown(result), sep="\n")
+        if json:
+            record.write(json, "breakdown", opened, record.breakdown_dict(result))
+        opened.exit_code = 0
+
+
+@app.command()
+def doctor() -> None:
+    """What is here for each target, and what to do about what is not."""
+    table = Table()
+    for column in ("", "found", "needed for", "what to do"):
+        table.add_column(column)
+    findings = doctor_module.examine()
+    for f in findings:
+        table.add_row(f.name, f.text, f.needed_for, "" if f.found else f.advice)
+    report.make_console().print(table)
+    raise typer.Exit(0 if all(f.found for f in findings if f.needed_for == "all") else 1)
+
+
+def main() -> None:
+    """Entry point: errors that a user can act on take one line."""
+    try:
+        code = app(standalone_mode=False)
+    except UsageError as error:
+        code = _complain(str(error))
+    except ClickError as error:
+        code = _complain(error.format_message())  # type: ignore[attr-defined]
+    except typer.Abort:
+        code = 130
+    sys.exit(code if isinstance(code, int) else 0)
+
+
+def _complain(message: str) -> int:
+    print(f"layerbench: {message}", file=sys.stderr)
+    return 2
+
+
+if __name__ == "__main__":
+    main()

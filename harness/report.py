@@ -1,0 +1,144 @@
+"""What the commands print: tables for people, with the origin next to every time."""
+
+from __future__ import annotations
+
+from rich.console import Console, Group, RenderableType
+from rich.table import Table
+from rich.text import Text
+
+from harness import published
+from harness.breakdown import Breakdown
+from harness.check import CheckResult
+from harness.compare import Comparison, Entry
+
+# Wide enough for the tables where the output is a file or a pipe.
+PLAIN_WIDTH = 140
+
+
+def make_console(stderr: bool = False) -> Console:
+    """A console that does not fold tables when nobody looks at it."""
+    console = Console(stderr=stderr, highlight=False)
+    return console if console.is_terminal else Console(stderr=stderr, highlight=False, width=PLAIN_WIDTH)
+
+
+def us(value: float | None) -> str:
+    """Microseconds for a table."""
+    return "-" if value is None else f"{value:.1f}"
+
+
+def mark(passed: bool) -> Text:
+    """PASS or FAIL, in colour where there is colour."""
+    return Text("PASS", style="bold green") if passed else Text("FAIL", style="bold red")
+
+
+def render_check(result: CheckResult) -> RenderableType:
+    """All parts of a verdict."""
+    table = Table(title=f"check {result.implementation}: {result.case}", title_justify="left")
+    table.add_column("part")
+    table.add_column("verdict")
+    table.add_column("figures")
+    for part in result.parts:
+        table.add_row(part.name, mark(part.passed), part.text)
+    summary = Text.assemble(
+        mark(result.passed),
+        f" {result.implementation} on the {result.target}: {len(result.calls)} ops, "
+        f"{result.host_s:.2f} s of the host for one layer (no device time)",
+    )
+    return Group(table, summary)
+
+
+def render_breakdown(b: Breakdown) -> RenderableType:
+    """A line per op."""
+    table = Table(title=f"breakdown {b.implementation}", title_justify="left", show_footer=True)
+    table.add_column("#", justify="right")
+    table.add_column("op", footer="sum of the ops")
+    table.add_column("ttnn call")
+    table.add_column("in")
+    table.add_column("out")
+    table.add_column("device us", justify="right", footer=us(b.total_us))
+    table.add_column("host s", justify="right", footer=f"{sum(line.call.host_s for line in b.lines):.2f}")
+    for n, line in enumerate(b.lines, 1):
+        call = line.call
+        table.add_row(
+            str(n),
+            line.label,
+            call.name,
+            ", ".join(map(str, call.inputs)),
+            ", ".join(map(str, call.outputs)),
+            us(line.us),
+            f"{call.host_s:.3f}",
+        )
+    return Group(table, _origin(b.origin, "no device time for this target, shape and config"))
+
+
+def render_comparison(c: Comparison) -> RenderableType:
+    """The verdicts beside each other, then the ops beside each other."""
+    base = c.entries[0]
+    table = Table(title=f"compare: {base.check.case}", title_justify="left")
+    for name, right in (
+        ("implementation", False), ("verdict", False), ("ops", True), ("device us", True), ("against first", True),
+        ("output PCC", True), ("update PCC", True), ("max abs", True), ("host s", True),
+    ):  # fmt: skip
+        table.add_column(name, justify="right" if right else "left")
+    for entry in c.entries:
+        table.add_row(*_summary(entry, base))
+    parts: list[RenderableType] = [table, _origin(c.origin, c.why)]
+    if c.origin and c.why:
+        parts.append(Text(f"-: {c.why}"))
+    for entry in c.entries:
+        for part in entry.check.parts:
+            if not part.passed:
+                parts.append(Text(f"{entry.check.implementation}: {part.name}: {part.text}", style="red"))
+    if all(e.breakdown.lines for e in c.entries):
+        parts.append(_side_by_side(c))
+    return Group(*parts)
+
+
+def _summary(entry: Entry, base: Entry) -> list[str | Text]:
+    check = entry.check
+    output, update = check.part("output"), check.part("update")
+    ratio = "-"
+    if entry is not base and entry.us and base.us:
+        ratio = f"{entry.us - base.us:+.1f} ({entry.us / base.us:.2f}x)"
+    return [
+        check.implementation,
+        mark(check.passed),
+        str(len(check.calls)),
+        us(entry.us),
+        ratio,
+        f"{output.numbers['pcc']:.6f}" if output else "-",
+        f"{update.numbers['pcc']:.6f}" if update else "-",
+        f"{output.numbers['max_abs']:.4f}" if output else "-",
+        f"{check.host_s:.2f}",
+    ]
+
+
+def _side_by_side(c: Comparison) -> Table:
+    """Ops in the order of the first; what only another has comes after."""
+    table = Table(title="device us, op by op", title_justify="left", show_footer=True)
+    table.add_column("op", footer="sum of the ops")
+    for entry in c.entries:
+        table.add_column(entry.check.implementation, justify="right", footer=us(entry.breakdown.total_us))
+    columns = [_by_label(entry.breakdown) for entry in c.entries]
+    labels = list(dict.fromkeys(label for column in columns for label in column))
+    for label in labels:
+        table.add_row(label, *(us(column[label]) if label in column else "" for column in columns))
+    return table
+
+
+def _by_label(b: Breakdown) -> dict[str, float | None]:
+    """Label -> us; a label that comes again gets its number."""
+    result: dict[str, float | None] = {}
+    for line in b.lines:
+        label, n = line.label, 2
+        while label in result:
+            label, n = f"{line.label} ({n})", n + 1
+        result[label] = line.us
+    return result
+
+
+def _origin(origin: str | None, why: str) -> Text:
+    if origin is None:
+        return Text(f"device us: none ({why}); host s: this machine", style="dim")
+    note = f" (one layer back to back: {published.LAYER_US:.0f} us)" if origin == published.ORIGIN else ""
+    return Text(f"device us: {origin}{note}; host s: this machine", style="dim")
