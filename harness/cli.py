@@ -32,7 +32,7 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
 )
 # typer brings its own copy of click in some releases; this is the base of its errors in all of them.
-ClickError = next(c for c in typer.BadParameter.__mro__ if c.__name__ == "ClickException")
+ClickError: type[Exception] = next(c for c in typer.BadParameter.__mro__ if c.__name__ == "ClickException")
 Impl = Annotated[str, typer.Argument(metavar="IMPL", help="An implementation, as op_graph:attn=standard.")]
 Shape = Annotated[str, typer.Option(help=f"{', '.join(PRESETS)}; then ,field=value to change one.")]
 Layer = Annotated[int, typer.Option(help="Which layer; its weights and inputs are its own.")]

@@ -1,0 +1,30 @@
+# make compare   set up, then judge and compare two variants of the op graph at the real size on the emulator
+# make test      set up, then run the test suite (with the real ttnn where it installs)
+# make lint      ruff, mypy and clang-format
+COMPARE ?= op_graph op_graph:attn=standard
+PYTEST ?=
+
+compare: .venv/.ready
+	.venv/bin/layerbench compare $(COMPARE)
+
+test: .venv-test/.ready
+	.venv-test/bin/python -m pytest $(PYTEST)
+
+lint: .venv-test/.ready
+	.venv-test/bin/ruff check .
+	.venv-test/bin/ruff format --check .
+	.venv-test/bin/mypy
+	find harness kernels tests -name '*.h' -o -name '*.hpp' -o -name '*.cpp' | xargs -r .venv-test/bin/clang-format --dry-run -Werror
+
+.venv/.ready: pyproject.toml .ci/venv
+	sh .ci/venv .venv run
+	touch $@
+
+.venv-test/.ready: pyproject.toml .ci/venv
+	sh .ci/venv .venv-test test
+	touch $@
+
+clean:
+	rm -rf .venv .venv-test
+
+.PHONY: compare test lint clean

@@ -1,0 +1,46 @@
+"""Shared fixtures. Tests marked `simulator` need the real ttnn and a simulator, and skip where there is none."""
+
+from __future__ import annotations
+
+import importlib.util
+import os
+import subprocess
+import sys
+from collections.abc import Iterator
+
+import pytest
+from hypothesis import HealthCheck, settings
+
+from harness.targets import Target, open_target
+from harness.targets.target import find_simulator
+
+# Machines are shared: a slow example is not a failing one.
+settings.register_profile("layerbench", deadline=None, suppress_health_check=[HealthCheck.too_slow], print_blob=True)
+settings.load_profile("layerbench")
+
+
+def simulator_missing() -> str | None:
+    """Why the simulator target cannot be opened here, None if it can."""
+    if importlib.util.find_spec("ttnn") is None:
+        return "the real ttnn is not installed"
+    return None if find_simulator() else "no simulator in ~/sim and no TT_METAL_SIMULATOR"
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    reason = simulator_missing()
+    for item in items:
+        if reason and item.get_closest_marker("simulator"):
+            item.add_marker(pytest.mark.skip(reason=reason))
+
+
+@pytest.fixture
+def emulator() -> Iterator[Target]:
+    """An open emulated device."""
+    with open_target("emulator") as target:
+        yield target
+
+
+def run_cli(*args: str, timeout: int = 900, **env: str) -> subprocess.CompletedProcess[str]:
+    """`layerbench ARGS` in a process of its own, as a user has it."""
+    command = [sys.executable, "-m", "harness.cli", *args]
+    return subprocess.run(command, capture_output=True, text=True, timeout=timeout, env={**os.environ, **env})
