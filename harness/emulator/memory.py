@@ -104,6 +104,7 @@ class Memory:
         self.bytes = torch.frombuffer(mmap.mmap(self.fd, n_banks * bank_bytes), dtype=torch.uint8).view(n_banks, -1)
         self.free_list = FreeList(base, end, alignment, top_down)
         self.live: dict[int, Buffer] = {}  # by address
+        self._writes = 0
 
     def allocate(self, n_pages: int, page_bytes: int) -> Buffer:
         """A new buffer, filled with poison."""
@@ -125,9 +126,10 @@ class Memory:
 
     def wrote(self, address: int, bytes_per_bank: int) -> None:
         """Say that ``[address, address + bytes_per_bank)`` may have changed in any bank: decoded values are stale."""
+        self._writes += 1
         for buffer in self.live.values():
             if buffer.address < address + bytes_per_bank and address < buffer.address + buffer.bytes_per_bank:
-                buffer.version += 1
+                buffer.version = self._writes
 
     def close(self) -> None:
         """Close the file. The bytes stay until the last tensor over them is gone."""
@@ -141,8 +143,8 @@ class Memory:
 class Buffer:
     """An interleaved buffer: ``n_pages`` pages of ``page_bytes``, at ``address`` in every bank.
 
-    ``version`` grows with every write that may have touched it, by whichever way it came. A freed buffer can still be read
-    and written by its address: that is what replaying a trace does.
+    ``version`` changes with every write that may have touched it, by whichever way it came, and no two buffers of a memory
+    ever share one. A freed buffer can still be read and written by its address: that is what replaying a trace does.
     """
 
     def __init__(self, memory: Memory, address: int, n_pages: int, page_bytes: int, stride: int) -> None:
