@@ -57,7 +57,7 @@ def open_target(name: str, trace_region: int = 0, grid: tuple[int, int] | None =
     Raises `UsageError` saying what is missing and how to get it.
     """
     if name == "emulator":
-        with _open_emulator(trace_region, grid) as target:
+        with _open_emulator(grid) as target:
             yield target
         return
     if name not in TARGETS:
@@ -81,15 +81,16 @@ def open_target(name: str, trace_region: int = 0, grid: tuple[int, int] | None =
 
 
 @contextmanager
-def _open_emulator(trace_region: int, grid: tuple[int, int] | None) -> Iterator[Target]:
+def _open_emulator(grid: tuple[int, int] | None) -> Iterator[Target]:
     from harness import emulator
+    from harness.emulator import ttnn
 
-    device = emulator.open_device(grid=grid or (11, 10), trace_region_size=trace_region)
+    device = emulator.open_device(grid or emulator.DEFAULT_GRID)
     size = device.compute_with_storage_grid_size()
     try:
-        yield Target("emulator", Recorder(emulator.ttnn), device, f"emulated Blackhole, grid {size.x}x{size.y}")
+        yield Target("emulator", Recorder(ttnn), device, f"emulated Blackhole, grid {size.x}x{size.y}")
     finally:
-        emulator.ttnn.close_device(device)
+        ttnn.close_device(device)
 
 
 def find_simulator() -> Path | None:
