@@ -67,12 +67,12 @@ class Inputs:
     def random(cls, case: Case) -> Inputs:
         """From the case's seed and layer alone; nothing is zero-initialised.
 
-        Keys of std 1.5 make the softmax prefer some rows, and values of std 2 keep what it averages visible, so
+        Keys of std 1.5 make the softmax prefer some rows, and values of that std keep what it averages visible, so
         that one row more or less shows.
         """
         s, gen = case.shape, torch.Generator().manual_seed(case.seed * 7_919 + 31 * case.layer + 1)
         kv = (2, 1, s.n_kv_heads, case.Smax, s.head_dim)
-        caches = torch.randn(kv, generator=gen) * torch.tensor([1.5, 2.0]).reshape(2, 1, 1, 1, 1)
+        caches = torch.randn(kv, generator=gen) * 1.5
         k, v = caches.bfloat16()
         x = torch.randn((1, 1, s.tokens, s.hidden), generator=gen).bfloat16()
         return cls(case, LayerWeights.random(s, case.seed, case.layer), x, k, v)

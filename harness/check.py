@@ -219,7 +219,9 @@ def _shape_and_dtype(bench: Bench, out: Any, want: tuple[int, ...]) -> Part:
 
 def _one_line(error: Exception) -> str:
     """Exception and the line of the implementation it came from."""
-    text = next((line.strip() for line in str(error).splitlines() if line.strip()), "")
+    lines = [line.strip() for line in str(error).splitlines() if line.strip()] or [""]
+    # tt-metal's exceptions open with their own place; what is wrong stands after "info:".
+    text = lines[lines.index("info:") + 1] if "info:" in lines[:-1] else lines[0]
     frames = [f for f in traceback.extract_tb(error.__traceback__) if Path(f.filename).parent.name == "layer_impls"]
     where = f" ({Path(frames[-1].filename).name}:{frames[-1].lineno})" if frames else ""
     return f"{type(error).__name__}: {text}{where}"

@@ -59,8 +59,8 @@ class LayerWeights:
     def random(cls, shape: LayerShape, seed: int, layer: int = 0) -> LayerWeights:
         """Random weights of layer `layer`: none is zero, none is one, and every layer has its own.
 
-        Projections have std 1/sqrt(K). `wo` is twice that: attention averages its values, so this keeps its
-        share of the update near the MLP's and a wrong attention visible in the output.
+        Projections have std 1/sqrt(K). `wo` has 1.5 times that: attention averages its values, so this keeps
+        its share of the update near the MLP's and a wrong attention visible in the output.
         """
         gen = torch.Generator().manual_seed(seed * 1_000_003 + layer)
         weights = {}
@@ -68,7 +68,7 @@ class LayerWeights:
             if len(dims) == 1:
                 w = 1.0 + 0.25 * torch.randn(dims, generator=gen)
             else:
-                w = torch.randn(dims, generator=gen) * (dims[0] ** -0.5 * (2.0 if name == "wo" else 1.0))
+                w = torch.randn(dims, generator=gen) * (dims[0] ** -0.5 * (1.5 if name == "wo" else 1.0))
             weights[name] = w.bfloat16()
         return cls(**weights)
 

@@ -1,4 +1,4 @@
-"""Wrong layers must fail the check, and for the right reason: this is what justifies the limits in harness/verdict.py."""
+"""Wrong layers must fail the check, and for the right reason: this justifies the limits in harness/verdict.py."""
 
 from __future__ import annotations
 
