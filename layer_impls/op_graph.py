@@ -4,7 +4,7 @@ Replaces     nothing; it is what the others replace
 Core map     ttnn's own; matmuls 1-D multicast (in0 broadcast, N over all cores) unless matmul=default
 CBs          ttnn's own
 us a layer   497 measured on silicon with an older ttnn (published), ops one by one sum to 521
-Limits       batch 1; tuned matmuls need the slice of N a core gets to fit its L1
+Limits       batch 1; decode attention holds all query rows of a KV head (group x T) in one core's L1
 
     attn=decode     flash-decode: the cache viewed as n_kv users of one KV head, the queries of a group folded onto
                     rows; both views are free, because the order of tiles does not change
@@ -19,11 +19,15 @@ from typing import Any, Literal
 import torch
 
 from harness.dtypes import to_device
+from harness.errors import UsageError
 from harness.implementation import Implementation, LayerEnv
 from harness.shape import TILE
 from harness.weights import LayerWeights
 
 SUBBLOCK_TILES = 4  # DEST holds 4 fp32 tiles in half-sync mode
+L1_BYTES = 1536 * 1024
+L1_RESERVED = 117_888  # firmware, kernels and the small constant buffers of the attention op
+TILE_BYTES = {"bf16": 2048, "bfp8": 1088, "bfp4": 576}
 
 
 @dataclass(frozen=True)
@@ -55,6 +59,8 @@ class OpGraph(Implementation):
         self.attention_compute = ttnn.WormholeComputeKernelConfig(
             math_fidelity=ttnn.MathFidelity.HiFi2, math_approx_mode=False, fp32_dest_acc_en=False, packer_l1_acc=False
         )
+        if options.attn == "decode":
+            self._decode_chunk_and_cores(TILE)
         self.programs = {name: self._matmul_program(name) for name in ("wqkv", "wo", "w1", "w3", "w2")}
 
     def prepare(self, i: int, weights: LayerWeights) -> None:
@@ -170,7 +176,7 @@ class OpGraph(Implementation):
         m_tiles, k_tiles, n_tiles = self.env.shape.tokens // TILE, k // TILE, n // TILE
         per_core_n = -(-n_tiles // (self.grid.x * self.grid.y))
         # w2 walks its long K in few, large blocks: measured 113 -> 41 us at K 6144 (published).
-        block_w = _largest_divisor(k_tiles, 48 if name == "w2" else 8)
+        block_w = _largest_divisor(k_tiles, min(48 if name == "w2" else 8, self._k_tiles_that_fit(m_tiles, per_core_n)))
         return ttnn.MatmulMultiCoreReuseMultiCast1DProgramConfig(
             compute_with_storage_grid_size=(self.grid.x, self.grid.y),
             in0_block_w=block_w,
@@ -185,16 +191,53 @@ class OpGraph(Implementation):
             mcast_in0=True,
         )
 
+    def _k_tiles_that_fit(self, m_tiles: int, n_tiles: int) -> int:
+        """K tiles of a block, with both operands double buffered beside a bf16 output and its fp32 partials."""
+        k_tile = 2 * (m_tiles * TILE_BYTES["bf16"] + n_tiles * TILE_BYTES[self.env.weight_dtype])
+        outputs = m_tiles * n_tiles * (TILE_BYTES["bf16"] + 2 * TILE_BYTES["bf16"])
+        fit = (L1_BYTES - L1_RESERVED - outputs) // k_tile
+        if fit < 1:
+            raise UsageError(f"a matmul of {m_tiles}x{n_tiles} output tiles a core does not fit L1; use matmul=default")
+        return fit
+
     def _attention_program(self, Smax: int) -> Any:
-        """Chunks that divide the rows; decode takes at most 16 cores a KV head. Sizes as measured fastest."""
-        ttnn, decode = self.env.ttnn, self.options.attn == "decode"
+        """Chunks that divide the rows, of the sizes measured fastest (published)."""
+        ttnn = self.env.ttnn
+        if self.options.attn == "standard":
+            return ttnn.SDPAProgramConfig(
+                compute_with_storage_grid_size=self.grid,
+                q_chunk_size=_chunk(self.query_rows, 128) if self.folded else TILE,
+                k_chunk_size=_chunk(Smax, 512),
+                exp_approx_mode=False,
+            )
+        k_chunk, cores = self._decode_chunk_and_cores(_chunk(Smax, 128))
         return ttnn.SDPAProgramConfig(
             compute_with_storage_grid_size=self.grid,
-            q_chunk_size=_chunk(self.query_rows, 128) if self.folded and not decode else TILE,
-            k_chunk_size=_chunk(Smax, 128 if decode else 512),
+            q_chunk_size=TILE,
+            k_chunk_size=k_chunk,
             exp_approx_mode=False,
-            **({"max_cores_per_head_batch": 16} if decode else {}),
+            max_cores_per_head_batch=cores,
         )
+
+    def _decode_chunk_and_cores(self, k_chunk: int) -> tuple[int, int]:
+        """Rows of a K chunk and cores a KV head: 16 cores, fewer where many query rows would overflow L1.
+
+        Every core holds a partial result from each of the others. The sizes are those of sdpa_decode in ttnn 0.81.1,
+        read off its own message of how far its buffers grow, exact for every shape tried.
+        """
+        s, bf16 = self.env.shape, TILE_BYTES["bf16"]
+        rows, width = self.query_rows // TILE, s.head_dim // TILE
+        while k_chunk >= TILE:
+            k_tiles = k_chunk // TILE
+            chunks = 4 * k_tiles * width * TILE_BYTES[self.env.cache_dtype]
+            scores = rows * k_tiles * (bf16 + TILE_BYTES[self.options.mask])
+            own = rows * (6 * width + 9) * bf16
+            partial = rows * (width + 2) * bf16
+            cores = (L1_BYTES - L1_RESERVED - chunks - scores - own) // partial
+            if cores >= 1:
+                return k_chunk, min(16, cores)
+            k_chunk //= 2
+        raise UsageError(f"decode attention cannot hold {self.query_rows} query rows a KV head; use attn=standard")
 
 
 def _largest_divisor(n: int, limit: int) -> int:
