@@ -54,9 +54,10 @@ def _case(
 
 @contextmanager
 def _progress(stages: int) -> Iterator[Report]:
-    """A bar over the stages of long work, on stderr, gone when it ends."""
+    """A bar over the stages of long work, on a terminal's stderr, gone when it ends."""
     columns = (SpinnerColumn(), TextColumn("{task.description}"), BarColumn(), TimeElapsedColumn())
-    with Progress(*columns, console=report.make_console(stderr=True), transient=True) as bar:
+    console = report.make_console(stderr=True)
+    with Progress(*columns, console=console, transient=True, disable=not console.is_terminal) as bar:
         task = bar.add_task("", total=stages)
         seen: set[str] = set()
 

@@ -1,0 +1,110 @@
+"""The commands as a user has them: what they print, what they exit with, what they refuse."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+
+import layer_impls
+from harness.cli import main
+from tests.conftest import run_cli
+
+SMALL = ("--shape", "small", "--seq-len", "100", "--max-seq", "256")
+
+
+def test_check_passes_and_writes_its_record(tmp_path):
+    path = tmp_path / "check.json"
+    done = run_cli("check", "op_graph", *SMALL, "--json", str(path))
+    assert done.returncode == 0, done.stderr
+    assert "PASS op_graph on the emulator: 19 ops" in done.stdout
+    record = json.loads(path.read_text())
+    assert record["schema"] == 1 and record["command"] == "check" and record["target"] == "emulator"
+    parts = {p["name"]: p for p in record["result"]["parts"]}
+    assert parts["output"]["pcc"] > 0.9998 and all(p["passed"] for p in parts.values())
+    assert record["result"]["case"]["shape"]["hidden"] == 512
+    assert list(tmp_path.iterdir()) == [path], "nothing else is left behind"
+
+
+def test_compare_shows_both_beside_each_other_with_the_origin_of_the_times(tmp_path):
+    path = tmp_path / "compare.json"
+    done = run_cli("compare", "op_graph", "op_graph:attn=standard", "--json", str(path))
+    assert done.returncode == 0, done.stderr
+    assert "521.0" in done.stdout and "861.7" in done.stdout
+    assert "published: measured on silicon with an older ttnn" in done.stdout
+    entries = json.loads(path.read_text())["result"]["entries"]
+    assert [e["device_us"] for e in entries] == [pytest.approx(521.0), pytest.approx(861.7)]
+    assert all(e["check"]["passed"] for e in entries)
+
+
+def test_compare_at_another_shape_has_no_time_and_says_why():
+    done = run_cli("compare", "op_graph", "op_graph:matmul=default", *SMALL)
+    assert done.returncode == 0, done.stderr
+    assert "device us: none (ops without a published time at this shape and config)" in done.stdout
+
+
+def test_breakdown_has_a_line_per_op():
+    done = run_cli("breakdown", "op_graph", "--seq-len", "1", "--max-seq", "8192")
+    assert done.returncode == 0, done.stderr
+    for label in ("create_qkv_heads", "w1 + silu", "add2"):
+        assert label in done.stdout
+    assert "sum of the ops" in done.stdout and "521.0" in done.stdout and "older ttnn" in done.stdout
+
+
+def test_list_and_doctor():
+    done = run_cli("list")
+    assert done.returncode == 0 and "op_graph" in done.stdout and "attn=decode|standard" in done.stdout
+    done = run_cli("doctor")
+    assert done.returncode == 0
+    for thing in ("Python", "ttnn", "C++ compiler", "sfpi", "ttsim", "wolfpine", "card"):
+        assert thing in done.stdout
+
+
+@pytest.mark.parametrize(
+    "args, message",
+    [
+        (("check", "nothing"), "unknown implementation 'nothing'; known: op_graph"),
+        (("check", "op_graph:warp=9"), "op_graph has no option 'warp'"),
+        (("check", "op_graph", "--seq-len", "8129"), "seq-len is 8129; it must lie in 1..8128"),
+        (("check", "op_graph", "--max-seq", "1000"), "max-seq is 1000; it must be a multiple of the tile"),
+        (("check", "op_graph", "--shape", "tiny,hidden=100"), "hidden is 100; it must be a multiple of the tile"),
+        (("check", "op_graph", "--shape", "vast"), "unknown shape 'vast'; known: alpamayo2_super, small, tiny"),
+        (("check", "op_graph", "--cache", "fp32"), "cache is 'fp32'; it must be one of bf16, bfp8"),
+        (("check", "op_graph", "--weights", "int4"), "weights is 'int4'; it must be one of bfp8, bf16"),
+        (("check", "op_graph", "--target", "moon"), "unknown target 'moon'; known: emulator, simulator, device"),
+        (("check", "op_graph", *SMALL, "--json", "/no/such/folder/x.json"), "cannot write /no/such/folder/x.json"),
+        (("check", "op_graph", "--seed", "x"), "'--seed'"),
+        (("check", "op_graph", "--frobnicate"), "--frobnicate"),
+        (("check",), "Missing argument"),
+        (("compare", "op_graph"), "Missing argument"),
+        (("fly",), "No such command 'fly'"),
+        (("check", "op_graph", "--shape", "tiny,tokens=128,n_heads=32,n_kv_heads=4", "--max-seq", "256", "-S", "9"),
+         "decode attention cannot hold 1024 query rows a KV head; use attn=standard"),
+    ],
+)  # fmt: skip
+def test_bad_usage_takes_one_line_and_exits_with_2(args, message, monkeypatch, capsys):
+    monkeypatch.setattr("sys.argv", ["layerbench", *args])
+    with pytest.raises(SystemExit) as exit_:
+        main()
+    assert exit_.value.code == 2
+    stderr = capsys.readouterr().err
+    assert message in stderr and stderr.startswith("layerbench: ")
+    assert len(stderr.splitlines()) == 1, stderr
+
+
+def test_a_wrong_layer_exits_with_1_and_is_not_timed(tmp_path, monkeypatch, capsys):
+    (tmp_path / "doubled.py").write_text(
+        "from layer_impls.op_graph import OpGraph\n"
+        "class Doubled(OpGraph):\n"
+        "    def layer_fn(self, i, x, k, v):\n"
+        "        out = super().layer_fn(i, x, k, v)\n"
+        "        return self.env.ttnn.add(out, out)\n"
+    )
+    monkeypatch.setattr(layer_impls, "__path__", [*layer_impls.__path__, str(tmp_path)])
+    monkeypatch.setattr("sys.argv", ["layerbench", "compare", "op_graph", "doubled", *SMALL])
+    with pytest.raises(SystemExit) as exit_:
+        main()
+    assert exit_.value.code == 1
+    stdout = capsys.readouterr().out
+    assert "doubled: output: PCC" in stdout
+    assert "device us: none (a check failed, and what is wrong is not timed)" in stdout
