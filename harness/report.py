@@ -140,5 +140,5 @@ def _by_label(b: Breakdown) -> dict[str, float | None]:
 def _origin(origin: str | None, why: str) -> Text:
     if origin is None:
         return Text(f"device us: none ({why}); host s: this machine", style="dim")
-    note = f" (one layer back to back: {published.LAYER_US:.0f} us)" if origin == published.ORIGIN else ""
+    note = f" (op_graph back to back: {published.LAYER_US:.0f} us)" if origin == published.ORIGIN else ""
     return Text(f"device us: {origin}{note}; host s: this machine", style="dim")
