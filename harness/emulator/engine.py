@@ -10,7 +10,8 @@ from dataclasses import dataclass
 
 import torch
 
-from harness.emulator import fpu, fpu_matmul
+from harness.emulator import fpu, sfpu
+from harness.emulator.matmul import matmul
 from harness.emulator.ttnn.types import MathFidelity, WormholeComputeKernelConfig
 
 
@@ -43,9 +44,22 @@ class Engine:
         """Sums over the last dimension, ``[..., 1]``."""
         return fpu.sum_rows(self._unpacked(values), self.fidelity, self.wide)
 
-    def matmul(self, a: torch.Tensor, b: torch.Tensor, dest: torch.Tensor | None = None) -> torch.Tensor:
-        """``a @ b``, on top of ``dest`` if there is one."""
-        return fpu_matmul.matmul(self._unpacked(a), self._unpacked(b), self.fidelity, self.wide, dest)
+    def matmul(self, a: torch.Tensor, b: torch.Tensor) -> torch.Tensor:
+        """``a @ b`` in one run over K."""
+        return matmul(self._unpacked(a), self._unpacked(b), self.fidelity, self.wide)
+
+    def matmul_in_blocks(self, a: torch.Tensor, b: torch.Tensor, block: int) -> torch.Tensor:
+        """``a @ b`` where the packer adds up blocks of ``block`` k in L1; the last block runs on top of their sum."""
+        partial: torch.Tensor | None = None
+        pieces = list(zip(a.split(block, -1), b.split(block, -2), strict=True))
+        for left, right in pieces[:-1]:
+            here = self.matmul(left, right)
+            partial = here if partial is None else self._in_l1(partial + here)
+        left, right = pieces[-1]
+        return matmul(self._unpacked(left), self._unpacked(right), self.fidelity, self.wide, partial)
+
+    def _in_l1(self, values: torch.Tensor) -> torch.Tensor:
+        return values if self.wide else sfpu.bf16(values)
 
     def _unpacked(self, values: torch.Tensor) -> torch.Tensor:
         return fpu.unpacked(values) if self.wide else values

@@ -26,15 +26,20 @@ def bf16(values: torch.Tensor) -> torch.Tensor:
     return values.to(torch.bfloat16).float()
 
 
-def exp(values: torch.Tensor, wide: bool) -> torch.Tensor:
+def exp(values: torch.Tensor, wide: bool, c0: float = 1.0017248) -> torch.Tensor:
     """e^x. For 16-bit DEST 2^x by a parabola over the fraction of x, good to a bf16, rounded to bf16."""
-    return torch.exp(values) if wide else bf16(_exp_parabola(values))
+    return torch.exp(values) if wide else bf16(_exp_parabola(values, c0))
 
 
-def _exp_parabola(values: torch.Tensor) -> torch.Tensor:
+def exp_tile(values: torch.Tensor, wide: bool) -> torch.Tensor:
+    """e^x of whole tiles: the same parabola, its constant term held in half precision."""
+    return exp(values, wide, 1.001953125)
+
+
+def _exp_parabola(values: torch.Tensor, c0: float) -> torch.Tensor:
     fixed = (values * LOG2_E).add_(127).clamp_(0, 255).mul_(1 << 23).to(torch.int32)  # 8 integer, 23 fraction bits
     fraction = (fixed & _MANTISSA).float()
-    curve = fraction.mul(4.791750143340323e-15).add_(7.839635491371155e-08).mul_(fraction).add_(1.0017248)
+    curve = fraction.mul(4.791750143340323e-15).add_(7.839635491371155e-08).mul_(fraction).add_(c0)
     bits = (curve.view(torch.int32) & _MANTISSA) | (fixed & ~_MANTISSA)
     return torch.where(fixed < 1 << 23, 0.0, bits.view(torch.float32))
 
@@ -74,4 +79,4 @@ def silu(values: torch.Tensor, wide: bool) -> torch.Tensor:
     """``x * sigmoid(x)``."""
     if wide:
         return values * torch.sigmoid(values)
-    return bf16(values * reciprocal(1 + _exp_parabola(-values), wide))
+    return bf16(values * reciprocal(1 + _exp_parabola(-values, 1.0017248), wide))

@@ -53,12 +53,13 @@ def linear(
         )
     config = compute_kernel_config or DEFAULT
     engine = Engine.of(config)
+    block = TILE * (program_config.in0_block_w if program_config else 1)
     result = like(a, (*a.shape[:-1], b.shape[-1]), dtype=dtype, memory_config=memory_config)
 
     def compute(left: Tensor, right: Tensor, target: Tensor) -> None:
         rows, weight = left.load().float(), right.load().float()
         weight = weight.view(weight.shape[-2:])
-        values = engine.matmul(rows, weight)
+        values = engine.matmul_in_blocks(rows, weight, block) if config.packer_l1_acc else engine.matmul(rows, weight)
         target.store(sfpu.silu(values, engine.wide) if fused else values)
 
     launch(op, [a, b], [result], compute, program_config=program_config, compute_kernel_config=config, silu=fused)

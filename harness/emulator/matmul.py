@@ -1,15 +1,26 @@
-"""Matrix products as they lie in DEST. Operands and sums: see ``fpu``; here products come in batches."""
+"""Matrix products as they lie in DEST. The rules are in ``fpu``; here products come in batches.
+
+``matmul.cpp`` forms every product as the engine does. Without a C++ compiler torch does it with less detail: it leaves out
+the alignment within the sums of eight, and in 32-bit DEST the rounding of the sums; results then differ in single last bits.
+"""
 
 from __future__ import annotations
 
+import ctypes
+import functools
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+
 import torch
 
+from harness.emulator import build
 from harness.emulator.formats import FACE, TILE
 from harness.emulator.fpu import PASSES, SRC_A_BITS, SRC_B_BITS, cut
 from harness.emulator.ttnn.types import MathFidelity
 
 GROUP = 8  # products that are aligned to one another before they are summed
-BLOCK = 1 << 17  # outputs at a time, so that the temporaries of a step stay in the cache
+COLUMNS = 64  # of a block of work of the library
+BLOCK = 1 << 18  # outputs at a time in torch, so that the temporaries of a step stay in the cache
 
 
 def matmul(
@@ -19,26 +30,65 @@ def matmul(
     wide: bool,
     dest: torch.Tensor | None = None,
 ) -> torch.Tensor:
-    """``src_b [..., M, K] @ src_a [..., K, N]``, added to ``dest`` if there is one. fp32 tensors of bf16 values.
-
-    In 32-bit DEST the rounding of the single sums, far below a bf16's, is left out. In 16-bit DEST it decides the result:
-    there the sums of eight are aligned and rounded as the engine does, only the alignment within the eight is left out.
-    """
-    if wide:
-        total = _wide(src_b, src_a, fidelity)
-        return total if dest is None else total + dest
+    """``src_b [..., M, K] @ src_a [..., K, N]``, added to ``dest`` if there is one. fp32 tensors; K whole tiles."""
     batch = torch.broadcast_shapes(src_b.shape[:-2], src_a.shape[:-2])
-    rows, cols = src_b.shape[-2], src_a.shape[-1]
     left = src_b.expand(*batch, *src_b.shape[-2:]).reshape(-1, *src_b.shape[-2:])
     right = src_a.expand(*batch, *src_a.shape[-2:]).reshape(-1, *src_a.shape[-2:])
-    result = torch.zeros(len(left), rows, cols) if dest is None else dest.reshape(-1, rows, cols).clone()
+    shape = (len(left), left.shape[1], right.shape[2])
+    result = torch.zeros(shape) if dest is None else dest.reshape(shape).clone()
+    library = _library()
+    if library is not None:
+        _exact(library, left, right, result, fidelity, wide)
+    elif wide:
+        result += _wide(left, right, fidelity)
+    else:
+        _blocks(left, right, result, fidelity)
+    return result.view(*batch, *shape[1:])
+
+
+@functools.cache
+def _library() -> ctypes.CDLL | None:
+    library = build.library(Path(__file__).with_name("matmul.cpp"))
+    if library is not None:
+        pointer, number = ctypes.c_void_p, ctypes.c_int64
+        library.matmul.argtypes = [pointer] * 3 + [number] * 3 + [ctypes.c_int] * 2 + [number] * 2
+        library.matmul.restype = None
+    return library
+
+
+@functools.cache
+def _workers() -> ThreadPoolExecutor:
+    return ThreadPoolExecutor(torch.get_num_threads())
+
+
+def _exact(
+    library: ctypes.CDLL,
+    left: torch.Tensor,
+    right: torch.Tensor,
+    result: torch.Tensor,
+    fidelity: MathFidelity,
+    wide: bool,
+) -> None:
+    left, right = left.contiguous(), right.contiguous()
+    sizes = (left.shape[1], left.shape[2], right.shape[2], PASSES[fidelity], int(wide))
+    blocks = len(left) * -(-right.shape[2] // COLUMNS)
+    step = max(1, blocks // (4 * torch.get_num_threads()))
+
+    def run(first: int) -> None:
+        pointers = (left.data_ptr(), right.data_ptr(), result.data_ptr())
+        library.matmul(*pointers, *sizes, first, min(first + step, blocks))
+
+    list(_workers().map(run, range(0, blocks, step)))
+
+
+def _blocks(left: torch.Tensor, right: torch.Tensor, result: torch.Tensor, fidelity: MathFidelity) -> None:
+    rows, cols = result.shape[1:]
     width = min(cols, max(TILE, BLOCK // rows // TILE * TILE))
     depth = max(1, BLOCK // (rows * width))
     for i in range(0, len(left), depth):
         for j in range(0, cols, width):
             block = result[i : i + depth, :, j : j + width]
             block.copy_(_narrow(left[i : i + depth], right[i : i + depth, :, j : j + width], fidelity, block))
-    return result.view(*batch, rows, cols)
 
 
 def _wide(src_b: torch.Tensor, src_a: torch.Tensor, fidelity: MathFidelity) -> torch.Tensor:
