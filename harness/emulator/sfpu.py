@@ -1,10 +1,82 @@
-"""The vector unit's functions: exp, reciprocal, rsqrt and SiLU."""
+"""The vector unit's functions, fp32 in and out.
+
+It computes in fp32 and stores to 16-bit DEST by cutting (``store``); most functions round to bf16 first, half to even
+(``bf16``). ``wide`` says that DEST has 32 bits: then the functions are the accurate ones.
+"""
 
 from __future__ import annotations
 
 import torch
 
+from harness.emulator.fpu import cut
 
-def silu(values: torch.Tensor) -> torch.Tensor:
+LOG2_E = 1.4426950216293335
+_MANTISSA = 0x7FFFFF
+# The first guess of 1/x: seven mantissa bits, from the middle of each 1/128th of [1, 2).
+_RECIPROCAL = (128 * (2 / (1 + (torch.arange(128) + 0.5) / 128) - 1)).round().int()
+
+
+def store(values: torch.Tensor, wide: bool) -> torch.Tensor:
+    """What DEST holds after the vector unit stored ``values``."""
+    return values if wide else cut(values, 8)
+
+
+def bf16(values: torch.Tensor) -> torch.Tensor:
+    """Rounded to bf16, half to even; still fp32."""
+    return values.to(torch.bfloat16).float()
+
+
+def exp(values: torch.Tensor, wide: bool, c0: float = 1.0017248) -> torch.Tensor:
+    """e^x. For 16-bit DEST 2^x by a parabola over the fraction of x, good to a bf16, rounded to bf16."""
+    return torch.exp(values) if wide else bf16(_exp_parabola(values, c0))
+
+
+def exp_tile(values: torch.Tensor, wide: bool) -> torch.Tensor:
+    """e^x of whole tiles: the same parabola, its constant term held in half precision."""
+    return exp(values, wide, 1.001953125)
+
+
+def _exp_parabola(values: torch.Tensor, c0: float) -> torch.Tensor:
+    fixed = (values * LOG2_E).add_(127).clamp_(0, 255).mul_(1 << 23).to(torch.int32)  # 8 integer, 23 fraction bits
+    fraction = (fixed & _MANTISSA).float()
+    curve = fraction.mul(4.791750143340323e-15).add_(7.839635491371155e-08).mul_(fraction).add_(c0)
+    bits = (curve.view(torch.int32) & _MANTISSA) | (fixed & ~_MANTISSA)
+    return torch.where(fixed < 1 << 23, 0.0, bits.view(torch.float32))
+
+
+def exp_column(values: torch.Tensor, scale: float, wide: bool) -> torch.Tensor:
+    """e^(scale x) as attention's statistics use it: a parabola around the nearest power of two for 16-bit DEST."""
+    scaled = values * cut(torch.tensor(scale), 8)
+    if wide:
+        return torch.exp(scaled)
+    whole = torch.round(scaled * LOG2_E).clamp_(-127, 127)
+    rest = scaled - whole * 0.6931471805599453
+    curve = (rest * 0.5062836706 + 1.015087601) * rest + 0.9998487929
+    return bf16(torch.where(whole <= -127, 0.0, torch.ldexp(curve, whole)))
+
+
+def reciprocal(values: torch.Tensor, wide: bool) -> torch.Tensor:
+    """1/x: a guess of seven bits and a Newton step, two for 32-bit DEST."""
+    bits = values.contiguous().view(torch.int32)
+    guess = ((253 - ((bits >> 23) & 0xFF)) << 23) | (_RECIPROCAL[(bits >> 16) & 0x7F] << 16)
+    y = guess.view(torch.float32).copysign(values)
+    for _ in range(2 if wide else 1):
+        y = y * (2 - values * y)
+    return y
+
+
+def rsqrt(values: torch.Tensor, approximate: bool, wide: bool) -> torch.Tensor:
+    """1/sqrt(x): correctly rounded but for the approximate form, one step from a guess by the exponent."""
+    if not approximate:
+        y = torch.rsqrt(values)
+    else:
+        y = (0x5F0B3892 - (values.contiguous().view(torch.int32) >> 1)).view(torch.float32)
+        y = y * (1.89099014875 - y * (values * y))
+    return y if wide else bf16(y)
+
+
+def silu(values: torch.Tensor, wide: bool) -> torch.Tensor:
     """``x * sigmoid(x)``."""
-    return values * torch.sigmoid(values)
+    if wide:
+        return values * torch.sigmoid(values)
+    return bf16(values * reciprocal(1 + _exp_parabola(-values, 1.0017248), wide))

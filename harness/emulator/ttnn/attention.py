@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import torch
 
+from harness.emulator import flash
+from harness.emulator.engine import Engine
 from harness.emulator.formats import TILE
 from harness.emulator.ttnn.checks import require, require_on_device, require_tile
 from harness.emulator.ttnn.device import launch
@@ -13,6 +15,7 @@ from harness.emulator.ttnn.types import (
     MemoryConfig,
     SDPAProgramConfig,
     WormholeComputeKernelConfig,
+    core_coord,
 )
 
 DEFAULT = WormholeComputeKernelConfig(math_fidelity=MathFidelity.HiFi2)
@@ -38,14 +41,29 @@ def scaled_dot_product_attention_decode(
     require(k.shape[0] == batch, f"{op}: q has {batch} users, k {k.shape[0]}")
     require(k.shape[1] == 1, f"{op}: more than one kv head a user ({k.shape[1]}) is not modelled by the emulator")
     config = compute_kernel_config or DEFAULT
+    engine = Engine.of(config)
+    device = q.device()
+    assert device is not None
+    grid = device.grid if program_config is None else core_coord(program_config.compute_with_storage_grid_size)
+    limit = 16 if program_config is None else program_config.max_cores_per_head_batch
+    chunk = program_config.k_chunk_size if program_config else flash.default_chunk(k.shape[2])
+    cores = flash.cores_per_head(grid.x * grid.y, batch, limit)
     result = like(q, memory_config=memory_config)
 
     def compute(queries: Tensor, keys: Tensor, values: Tensor, *rest: Tensor) -> None:
         *mask, target = rest
-        scores = queries.load()[0].float() @ keys.load()[:, 0].float().transpose(-1, -2) * (scale or dim**-0.5)
-        if mask:
-            scores = scores + mask[0].load()[0].float()
-        target.store(torch.softmax(scores, -1) @ values.load()[:, 0].float())
+        target.store(
+            flash.decode(
+                queries.load()[0].float(),
+                keys.load()[:, 0].float(),
+                values.load()[:, 0].float(),
+                mask[0].load()[0].float() if mask else None,
+                dim**-0.5 if scale is None else scale,
+                chunk,
+                cores,
+                engine,
+            )
+        )
 
     inputs = [q, k, v] if attn_mask is None else [q, k, v, attn_mask]
     launch(op, inputs, [result], compute, scale=scale, program_config=program_config, compute_kernel_config=config)

@@ -6,7 +6,7 @@ from collections.abc import Callable
 
 import torch
 
-from harness.emulator import sfpu
+from harness.emulator import fpu, sfpu
 from harness.emulator.formats import BLOCK_BITS, DataType
 from harness.emulator.ttnn.checks import require, require_on_device, require_tile
 from harness.emulator.ttnn.device import launch
@@ -24,7 +24,7 @@ def add(
     dtype: DataType | None = None,
 ) -> Tensor:
     """``a + b``; a dimension of 1 is broadcast."""
-    return _binary("add", input_tensor_a, input_tensor_b, torch.add, memory_config, dtype)
+    return _binary("add", input_tensor_a, input_tensor_b, _add, memory_config, dtype)
 
 
 def multiply(
@@ -35,7 +35,7 @@ def multiply(
     dtype: DataType | None = None,
 ) -> Tensor:
     """``a * b``; a dimension of 1 is broadcast."""
-    return _binary("multiply", input_tensor_a, input_tensor_b, torch.mul, memory_config, dtype)
+    return _binary("multiply", input_tensor_a, input_tensor_b, _multiply, memory_config, dtype)
 
 
 def silu(input_tensor: Tensor, *, memory_config: MemoryConfig | None = None) -> Tensor:
@@ -46,7 +46,7 @@ def silu(input_tensor: Tensor, *, memory_config: MemoryConfig | None = None) -> 
     result = like(input_tensor, memory_config=memory_config)
 
     def compute(source: Tensor, target: Tensor) -> None:
-        target.store(sfpu.silu(source.load().float()))
+        target.store(sfpu.silu(source.load().float(), wide=source.dtype is DataType.FLOAT32))
 
     launch("silu", [input_tensor], [result], compute)
     return result
@@ -79,6 +79,14 @@ def _binary(
 
     launch(op, [a, b], [result], compute)
     return result
+
+
+def _add(a: torch.Tensor, b: torch.Tensor) -> torch.Tensor:
+    return fpu.add(a, b, wide=False)  # on the matrix engine
+
+
+def _multiply(a: torch.Tensor, b: torch.Tensor) -> torch.Tensor:
+    return sfpu.bf16(a * b)  # on the vector unit
 
 
 def _broadcastable(tensor: Tensor) -> torch.Tensor:

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from harness.emulator import fpu, sfpu
+from harness.emulator import sfpu
+from harness.emulator.engine import Engine
 from harness.emulator.formats import TILE, DataType
 from harness.emulator.ttnn.checks import require, require_on_device, require_tile
 from harness.emulator.ttnn.device import launch
@@ -51,13 +52,15 @@ def linear(
             f"{op}: {program_config.fused_activation} is not modelled by the emulator",
         )
     config = compute_kernel_config or DEFAULT
+    engine = Engine.of(config)
+    block = TILE * (program_config.in0_block_w if program_config else 1)
     result = like(a, (*a.shape[:-1], b.shape[-1]), dtype=dtype, memory_config=memory_config)
 
     def compute(left: Tensor, right: Tensor, target: Tensor) -> None:
         rows, weight = left.load().float(), right.load().float()
         weight = weight.view(weight.shape[-2:])
-        values = fpu.matmul_fp32(rows, weight, config.math_fidelity)
-        target.store(sfpu.silu(values) if fused else values)
+        values = engine.matmul_in_blocks(rows, weight, block) if config.packer_l1_acc else engine.matmul(rows, weight)
+        target.store(sfpu.silu(values, engine.wide) if fused else values)
 
     launch(op, [a, b], [result], compute, program_config=program_config, compute_kernel_config=config, silu=fused)
     return result

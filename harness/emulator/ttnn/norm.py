@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import torch
 
+from harness.emulator import sfpu
+from harness.emulator.engine import Engine
 from harness.emulator.formats import TILE, Layout
 from harness.emulator.ttnn.checks import require, require_on_device, require_tile
 from harness.emulator.ttnn.device import launch
@@ -33,17 +35,22 @@ def rms_norm(
         )
         require(weight.padded_shape[-2] == TILE, f"{op}: the weight must be one row, not {weight.shape}")
     config = compute_kernel_config or DEFAULT
+    engine = Engine.of(config)
     result = like(input_tensor, memory_config=memory_config)
 
     def compute(source: Tensor, *rest: Tensor) -> None:
         *gamma, target = rest
-        x = source.load().float()
-        scale = torch.rsqrt((x * x).sum(-1, keepdim=True) / width + epsilon)
-        values = x * scale
-        if gamma:
-            values = values * gamma[0].load()[..., :1, :].float()
-        target.store(values)
+        values = _normalized(source.load().float(), width, epsilon, engine)
+        target.store(engine.multiply(values, gamma[0].load()[..., :1, :].float()) if gamma else values)
 
     inputs = [input_tensor] if weight is None else [input_tensor, weight]
     launch(op, inputs, [result], compute, epsilon=epsilon, compute_kernel_config=config)
     return result
+
+
+def _normalized(x: torch.Tensor, width: int, epsilon: float, engine: Engine) -> torch.Tensor:
+    total = engine.sum_rows(engine.multiply(x, x))
+    mean = sfpu.store(total * torch.tensor(1 / width), engine.wide)
+    eps = torch.tensor(epsilon)
+    variance = engine.add(mean, eps if engine.wide else sfpu.bf16(eps))
+    return engine.multiply(x, sfpu.rsqrt(variance, engine.approximate, engine.wide))

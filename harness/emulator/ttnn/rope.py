@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import torch
 
+from harness.emulator.engine import Engine
 from harness.emulator.formats import TILE
 from harness.emulator.ttnn.checks import require, require_on_device, require_tile
 from harness.emulator.ttnn.device import launch
@@ -37,6 +38,7 @@ def rotary_embedding_hf(
         f"{op}: tables of {cos_cache.shape} do not cover an input of {x.shape}",
     )
     config = compute_kernel_config or DEFAULT
+    engine = Engine.of(config)
     result = like(x, memory_config=memory_config)
 
     def compute(source: Tensor, cos: Tensor, sin: Tensor, target: Tensor) -> None:
@@ -45,7 +47,7 @@ def rotary_embedding_hf(
         first, second = values.chunk(2, -1)
         rotated = torch.cat([-second, first], -1)
         cosines, sines = (t.load()[..., :rows, :].float() for t in (cos, sin))
-        target.store(values * cosines + rotated * sines)
+        target.store(engine.add(engine.multiply(values, cosines), engine.multiply(rotated, sines)))
 
     launch(op, [x, cos_cache, sin_cache], [result], compute, compute_kernel_config=config)
     return result
