@@ -48,7 +48,7 @@ def attention(
 
 
 def _weighted(weights: torch.Tensor, values: torch.Tensor, engine: Engine) -> torch.Tensor:
-    """``weights @ values`` of one chunk of queries. The first row group runs in blocks of keys, as exponentials come."""
+    """``weights @ values`` of one chunk of queries. The first row group runs by blocks of keys."""
     tiles_q, tiles_k = weights.shape[-2] // TILE, weights.shape[-1] // TILE
     rows, block = subblock(tiles_q, tiles_k)
     if rows == 1 and tiles_q >= 2 and 2 * subblock(1, values.shape[-1] // TILE)[1] <= DEST_TILES:

@@ -9,7 +9,7 @@ Sums. A product enters with 10 bits below its own exponent. Products of eight ne
 of them, two such sums to DEST, and DEST keeps 24 bits of the result, or 8 in 16-bit mode, after every 16 k and every
 pass, rounding half away from zero.
 
-``wide`` says that DEST has 32 bits. Operands are fp32 tensors of at most 11 significant bits: bf16, or fp32 as unpacked.
+``wide`` says that DEST has 32 bits. Operands are fp32 tensors of at most 11 significant bits: bf16, or fp32 unpacked.
 """
 
 from __future__ import annotations
