@@ -1,12 +1,12 @@
 """Values to device bytes and back: the dtypes and layouts of a tensor's pages.
 
-A page of a TILE tensor is one 32x32 tile: four 16x16 faces (top left, top right, bottom left, bottom right), each row by
-row. In the block floats 16 consecutive values of a face row share an exponent: the tile starts with its 64 exponent bytes,
-then come the magnitudes with their signs, one byte each (bfp8, 1088 B) or two in a byte, the first in the low half
-(bfp4, 576 B). A page of a ROW_MAJOR tensor is one row.
+A page of a TILE tensor is one 32x32 tile: four 16x16 faces (top left, top right, bottom left, bottom right), each row
+by row. In the block floats 16 consecutive values of a face row share an exponent: the tile starts with its 64 exponent
+bytes, then come the magnitudes with their signs, one byte each (bfp8, 1088 B) or two in a byte, the first in the low
+half (bfp4, 576 B). A page of a ROW_MAJOR tensor is one row.
 
-Two roundings lead into a format. ``HOST`` is ttnn's conversion on the host (half to even). ``PACKER`` is what the device
-does on its way out of the matrix engine's registers (half away from zero; bfp4 cuts what bfp8 rounded).
+Two roundings lead into a format. ``HOST`` is ttnn's conversion on the host (half to even). ``PACKER`` is what the
+device does on its way out of the engine's registers (half away from zero; bfp4 cuts what bfp8 rounded).
 """
 
 from __future__ import annotations

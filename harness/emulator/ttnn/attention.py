@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import torch
+import math
 
-from harness.emulator import flash
-from harness.emulator.engine import Engine
 from harness.emulator.formats import TILE
+from harness.emulator.numerics import flash_decode, flash_streaming
+from harness.emulator.numerics.engine import Engine
 from harness.emulator.ttnn.checks import require, require_on_device, require_tile
 from harness.emulator.ttnn.device import launch
 from harness.emulator.ttnn.tensor import Tensor, like
@@ -42,31 +42,27 @@ def scaled_dot_product_attention_decode(
     require(k.shape[1] == 1, f"{op}: more than one kv head a user ({k.shape[1]}) is not modelled by the emulator")
     config = compute_kernel_config or DEFAULT
     engine = Engine.of(config)
-    device = q.device()
-    assert device is not None
-    grid = device.grid if program_config is None else core_coord(program_config.compute_with_storage_grid_size)
-    limit = 16 if program_config is None else program_config.max_cores_per_head_batch
-    chunk = program_config.k_chunk_size if program_config else flash.default_chunk(k.shape[2])
-    cores = flash.cores_per_head(grid.x * grid.y, batch, limit)
+    program = program_config or _default_program(q, k)
+    grid = core_coord(program.compute_with_storage_grid_size)
+    cores = max(1, min(grid.x * grid.y // batch, program.max_cores_per_head_batch))
     result = like(q, memory_config=memory_config)
 
     def compute(queries: Tensor, keys: Tensor, values: Tensor, *rest: Tensor) -> None:
         *mask, target = rest
-        target.store(
-            flash.decode(
-                queries.load()[0].float(),
-                keys.load()[:, 0].float(),
-                values.load()[:, 0].float(),
-                mask[0].load()[0].float() if mask else None,
-                dim**-0.5 if scale is None else scale,
-                chunk,
-                cores,
-                engine,
-            )
+        out = flash_decode.decode(
+            queries.load()[0].float(),
+            keys.load()[:, 0].float(),
+            values.load()[:, 0].float(),
+            mask[0].load()[0].float() if mask else None,
+            dim**-0.5 if scale is None else scale,
+            program.k_chunk_size,
+            cores,
+            engine,
         )
+        target.store(out)
 
     inputs = [q, k, v] if attn_mask is None else [q, k, v, attn_mask]
-    launch(op, inputs, [result], compute, scale=scale, program_config=program_config, compute_kernel_config=config)
+    launch(op, inputs, [result], compute, scale=scale, program_config=program, compute_kernel_config=config)
     return result
 
 
@@ -82,7 +78,7 @@ def scaled_dot_product_attention(
     program_config: SDPAProgramConfig | None = None,
     compute_kernel_config: WormholeComputeKernelConfig | None = None,
 ) -> Tensor:
-    """q ``[b, heads, sq, d]``, k and v ``[b, n_kv, s, d]``, mask ``[b or 1, heads or 1, sq, s]`` to ``[b, heads, sq, d]``."""
+    """q ``[b, heads, sq, d]``, k and v ``[b, n_kv, s, d]``, mask ``[b or 1, heads or 1, sq, s]`` to q's shape."""
     op = "scaled_dot_product_attention"
     q, k, v = input_tensor_q, input_tensor_k, input_tensor_v
     _check_common(op, q, k, v, attn_mask, is_causal)
@@ -90,20 +86,36 @@ def scaled_dot_product_attention(
     require(k.shape[0] == batch, f"{op}: q has a batch of {batch}, k of {k.shape[0]}")
     require(heads % k.shape[1] == 0, f"{op}: {heads} query heads do not divide into {k.shape[1]} kv heads")
     config = compute_kernel_config or DEFAULT
+    engine = Engine.of(config)
+    program = program_config or _default_program(q, k)
     result = like(q, memory_config=memory_config)
 
     def compute(queries: Tensor, keys: Tensor, values: Tensor, *rest: Tensor) -> None:
         *mask, target = rest
         n_kv = keys.shape[1]
-        grouped = queries.load().float().unflatten(1, (n_kv, -1))
-        scores = grouped @ keys.load().float().transpose(-1, -2).unsqueeze(2) * (scale or dim**-0.5)
-        if mask:
-            scores = scores + mask[0].load().float().unsqueeze(2)
-        target.store((torch.softmax(scores, -1) @ values.load().float().unsqueeze(2)).flatten(1, 2))
+        out = flash_streaming.attention(
+            queries.load().float().reshape(batch * n_kv, -1, rows, dim),
+            keys.load().float().reshape(batch * n_kv, 1, -1, dim),
+            values.load().float().reshape(batch * n_kv, 1, -1, dim),
+            mask[0].load().float() if mask else None,
+            dim**-0.5 if scale is None else scale,
+            program.q_chunk_size,
+            program.k_chunk_size,
+            engine,
+        )
+        target.store(out)
 
     inputs = [q, k, v] if attn_mask is None else [q, k, v, attn_mask]
-    launch(op, inputs, [result], compute, scale=scale, program_config=program_config, compute_kernel_config=config)
+    launch(op, inputs, [result], compute, scale=scale, program_config=program, compute_kernel_config=config)
     return result
+
+
+def _default_program(q: Tensor, k: Tensor) -> SDPAProgramConfig:
+    """What ttnn takes where no program config is given."""
+    device = q.device()
+    assert device is not None
+    chunk = math.gcd(k.shape[2], 512)
+    return SDPAProgramConfig(compute_with_storage_grid_size=device.grid, q_chunk_size=TILE, k_chunk_size=chunk)
 
 
 def _check_common(op: str, q: Tensor, k: Tensor, v: Tensor, mask: Tensor | None, is_causal: bool) -> None:

@@ -6,8 +6,8 @@ from collections.abc import Callable
 
 import torch
 
-from harness.emulator import fpu, sfpu
 from harness.emulator.formats import BLOCK_BITS, DataType
+from harness.emulator.numerics import fpu, sfpu
 from harness.emulator.ttnn.checks import require, require_on_device, require_tile
 from harness.emulator.ttnn.device import launch
 from harness.emulator.ttnn.tensor import Tensor, like

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import torch
 
-from harness.emulator import sfpu
-from harness.emulator.engine import Engine
 from harness.emulator.formats import TILE, Layout
+from harness.emulator.numerics import sfpu
+from harness.emulator.numerics.engine import Engine
 from harness.emulator.ttnn.checks import require, require_on_device, require_tile
 from harness.emulator.ttnn.device import launch
 from harness.emulator.ttnn.tensor import Tensor, like

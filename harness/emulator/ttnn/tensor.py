@@ -123,8 +123,8 @@ class Tensor:
             not (self._device is not None and self._device.capturing), "to_torch: no reads while a trace is captured"
         )
         values = self.load()
-        for dim, n in enumerate(self.shape, start=len(self.padded_shape) - len(self.shape)):
-            values = values.narrow(dim, 0, n)
+        full = (1,) * (len(self.padded_shape) - len(self.shape)) + tuple(self.shape)
+        values = values[tuple(slice(n) for n in full)]
         values = values.reshape(tuple(self.shape))
         return values.float() if self.dtype in formats.BLOCK_BITS else values.clone()
 

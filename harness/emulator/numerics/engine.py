@@ -1,7 +1,7 @@
 """One compute kernel's arithmetic: the engine under a compute configuration, buffers between the steps included.
 
-Every step ends in a circular buffer: bf16 for 16-bit DEST; for 32-bit DEST fp32, of which the next step's unpacker keeps
-11 bits.
+Every step ends in a circular buffer: bf16 for 16-bit DEST; for 32-bit DEST fp32, of which the next step's unpacker
+keeps 11 bits.
 """
 
 from __future__ import annotations
@@ -10,8 +10,8 @@ from dataclasses import dataclass
 
 import torch
 
-from harness.emulator import fpu, sfpu
-from harness.emulator.matmul import matmul
+from harness.emulator.numerics import fpu, sfpu
+from harness.emulator.numerics.matmul import matmul
 from harness.emulator.ttnn.types import MathFidelity, WormholeComputeKernelConfig
 
 
@@ -54,11 +54,12 @@ class Engine:
         pieces = list(zip(a.split(block, -1), b.split(block, -2), strict=True))
         for left, right in pieces[:-1]:
             here = self.matmul(left, right)
-            partial = here if partial is None else self._in_l1(partial + here)
+            partial = here if partial is None else self.in_l1(partial + here)
         left, right = pieces[-1]
         return matmul(self._unpacked(left), self._unpacked(right), self.fidelity, self.wide, partial)
 
-    def _in_l1(self, values: torch.Tensor) -> torch.Tensor:
+    def in_l1(self, values: torch.Tensor) -> torch.Tensor:
+        """A sum that the packer formed in L1."""
         return values if self.wide else sfpu.bf16(values)
 
     def _unpacked(self, values: torch.Tensor) -> torch.Tensor:

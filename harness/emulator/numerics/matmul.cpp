@@ -1,6 +1,7 @@
 // Matrix products as they lie in DEST, product by product. The rules are in fpu.py; this file is their fast form.
 //
-// Columns are the vector dimension. Plain loops over arrays of COLUMNS let the compiler vectorise for whatever it runs on.
+// Columns are the vector dimension. Plain loops over arrays of COLUMNS let the compiler vectorise for whatever it runs
+// on.
 
 #include <cmath>
 #include <cstdint>
@@ -88,7 +89,8 @@ inline Operand split(float value, int top_bits, int all_bits) {
 }
 
 template <class Real>
-void columns(const float* b, const float* a, float* dest, int64_t rows, int64_t depth, int64_t width, int count, int passes) {
+void columns(const float* b, const float* a, float* dest, int64_t rows, int64_t depth, int64_t width, int count,
+             int passes) {
     static thread_local float a_part[2][TILE][COLUMNS];
     static thread_local int a_exponent[TILE][COLUMNS];
     Real* const sums = new Real[rows * COLUMNS]();
@@ -121,7 +123,7 @@ void columns(const float* b, const float* a, float* dest, int64_t rows, int64_t 
             }
             Real* const out = sums + m * COLUMNS;
             for (int pass = 0; pass < passes; ++pass) {
-                const float(*part)[COLUMNS] = a_part[pass & 1];
+                const float (*part)[COLUMNS] = a_part[pass & 1];
                 for (int half = 0; half < 2; ++half) {
                     float sum[2][COLUMNS];
                     for (int i = 0; i < 2; ++i) {
@@ -138,8 +140,8 @@ void columns(const float* b, const float* a, float* dest, int64_t rows, int64_t 
                     }
                     const int shift = PASS_EXPONENT[pass];
                     for (int n = 0; n < COLUMNS; ++n) {
-                        out[n] = into_dest<Real>(
-                            out[n], sum[0][n], top[2 * half][n] + shift, sum[1][n], top[2 * half + 1][n] + shift);
+                        out[n] = into_dest<Real>(out[n], sum[0][n], top[2 * half][n] + shift, sum[1][n],
+                                                 top[2 * half + 1][n] + shift);
                     }
                 }
             }
@@ -155,14 +157,14 @@ void columns(const float* b, const float* a, float* dest, int64_t rows, int64_t 
 
 // dest [batch, rows, width] += b [batch, rows, depth] @ a [batch, depth, width], blocks of columns [first, last) of all
 // batches together. depth is a multiple of the tile.
-extern "C" void matmul(const float* b, const float* a, float* dest, int64_t rows, int64_t depth, int64_t width, int passes,
-                       int wide, int64_t first, int64_t last) {
+extern "C" void matmul(const float* b, const float* a, float* dest, int64_t rows, int64_t depth, int64_t width,
+                       int passes, int wide, int64_t first, int64_t last) {
     const int64_t blocks = (width + COLUMNS - 1) / COLUMNS;
     for (int64_t block = first; block < last; ++block) {
         const int64_t i = block / blocks, column = block % blocks * COLUMNS;
         const int count = int(width - column < COLUMNS ? width - column : COLUMNS);
         auto* run = wide ? columns<double> : columns<float>;
-        run(b + i * rows * depth, a + i * depth * width + column, dest + i * rows * width + column, rows, depth, width, count,
-            passes);
+        run(b + i * rows * depth, a + i * depth * width + column, dest + i * rows * width + column, rows, depth, width,
+            count, passes);
     }
 }

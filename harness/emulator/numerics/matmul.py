@@ -1,7 +1,8 @@
 """Matrix products as they lie in DEST. The rules are in ``fpu``; here products come in batches.
 
-``matmul.cpp`` forms every product as the engine does. Without a C++ compiler torch does it with less detail: it leaves out
-the alignment within the sums of eight, and in 32-bit DEST the rounding of the sums; results then differ in single last bits.
+``matmul.cpp`` forms every product as the engine does. Without a C++ compiler torch does it with less detail: it leaves
+out the alignment within the sums of eight, and in 32-bit DEST the rounding of the sums; results then differ in single
+last bits.
 """
 
 from __future__ import annotations
@@ -15,7 +16,7 @@ import torch
 
 from harness.emulator import build
 from harness.emulator.formats import FACE, TILE
-from harness.emulator.fpu import PASSES, SRC_A_BITS, SRC_B_BITS, cut
+from harness.emulator.numerics.fpu import PASSES, SRC_A_BITS, SRC_B_BITS, cut
 from harness.emulator.ttnn.types import MathFidelity
 
 GROUP = 8  # products that are aligned to one another before they are summed

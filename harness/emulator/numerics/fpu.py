@@ -1,15 +1,15 @@
 """What the matrix engine does to operands and sums, elementwise and along rows.
 
-Operands. One pass multiplies the top 5 bits of SrcA's significand (leading one included) by the top 7 of SrcB's; a higher
-fidelity adds passes over the bits left out: HiFi2 SrcA's low bits, HiFi3 SrcB's, HiFi4 both. Elementwise the first operand
-goes to SrcA; in a matmul it goes to SrcB and the second to SrcA, so HiFi2 cuts a bf16 activation to 7 bits and uses the
-weight in full.
+Operands. One pass multiplies the top 5 bits of SrcA's significand (leading one included) by the top 7 of SrcB's; a
+higher fidelity adds passes over the bits left out: HiFi2 SrcA's low bits, HiFi3 SrcB's, HiFi4 both. Elementwise the
+first operand goes to SrcA; in a matmul it goes to SrcB and the second to SrcA, so HiFi2 cuts a bf16 activation to 7
+bits and uses the weight in full.
 
 Sums. A product enters with 10 bits below its own exponent. Products of eight neighbours in k are aligned to the largest
-of them, two such sums to DEST, and DEST keeps 24 bits of the result, or 8 in 16-bit mode, after every 16 k and every pass,
-rounding half away from zero.
+of them, two such sums to DEST, and DEST keeps 24 bits of the result, or 8 in 16-bit mode, after every 16 k and every
+pass, rounding half away from zero.
 
-``wide`` says that DEST has 32 bits. Operands are fp32 tensors of at most 11 significant bits (bf16, or fp32 as unpacked).
+``wide`` says that DEST has 32 bits. Operands are fp32 tensors of at most 11 significant bits: bf16, or fp32 unpacked.
 """
 
 from __future__ import annotations
