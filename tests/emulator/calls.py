@@ -1,4 +1,4 @@
-"""Calls at the border of what ttnn accepts. Each takes a ttnn module (real or emulated) and a device, and makes one call."""
+"""Calls at the border of what ttnn accepts. Each takes a ttnn (real or emulated) and a device, and makes one call."""
 
 from __future__ import annotations
 
@@ -43,12 +43,8 @@ def matmul(m: int = 64, k: int = 128, n: int = 128, a: Any = None, b: Any = None
             "mcast_in0": True,
         } | config
         program = ttnn.MatmulMultiCoreReuseMultiCast1DProgramConfig(**fields)
-        kernel = (
-            ttnn.WormholeComputeKernelConfig(
-                math_fidelity=ttnn.MathFidelity.HiFi2, fp32_dest_acc_en=config.pop("wide", True), packer_l1_acc=True
-            )
-            if "wide" not in config
-            else None
+        kernel = ttnn.WormholeComputeKernelConfig(
+            math_fidelity=ttnn.MathFidelity.HiFi2, fp32_dest_acc_en=True, packer_l1_acc=True
         )
         left = tensor(ttnn, device, 1, 1, m, k) if a is None else a(ttnn, device)
         right = tensor(ttnn, device, k, n) if b is None else b(ttnn, device)

@@ -77,14 +77,16 @@ def reciprocal(values: torch.Tensor, wide: bool) -> torch.Tensor:
 def _newton(values: torch.Tensor, steps: int) -> torch.Tensor:
     y = _guess(values)
     for _ in range(steps):
-        y = y * (2 - values * y)
+        short = values * y - 2
+        y = torch.where(short < 0, y * -short, y)  # not where the guess is 0 or infinite
     return y
 
 
 def _guess(values: torch.Tensor) -> torch.Tensor:
     bits = values.contiguous().view(torch.int32)
-    guess = ((253 - ((bits >> 23) & 0xFF)) << 23) | (_GUESSES[(bits >> 16) & 0x7F] << 16)
-    return guess.view(torch.float32).copysign(values)
+    field = (bits >> 23) & 0xFF
+    guess = ((253 - field) << 23) | (_GUESSES[(bits >> 16) & 0x7F] << 16)
+    return torch.where(field < 253, guess.view(torch.float32), 0.0).copysign(values)
 
 
 def reciprocal_tile(values: torch.Tensor, wide: bool) -> torch.Tensor:

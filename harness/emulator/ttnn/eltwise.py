@@ -11,7 +11,7 @@ from harness.emulator.numerics import fpu, sfpu
 from harness.emulator.ttnn.checks import require, require_on_device, require_tile
 from harness.emulator.ttnn.device import launch
 from harness.emulator.ttnn.tensor import Tensor, like
-from harness.emulator.ttnn.types import MemoryConfig
+from harness.emulator.ttnn.types import MathFidelity, MemoryConfig
 
 FLOATS = (DataType.BFLOAT16, DataType.FLOAT32, *BLOCK_BITS)
 
@@ -56,7 +56,7 @@ def _binary(
     op: str,
     a: Tensor,
     b: Tensor,
-    function: Callable[[torch.Tensor, torch.Tensor], torch.Tensor],
+    function: Callable[[torch.Tensor, torch.Tensor, set[DataType]], torch.Tensor],
     memory_config: MemoryConfig | None,
     dtype: DataType | None,
 ) -> Tensor:
@@ -75,18 +75,25 @@ def _binary(
     result = like(a, shape, dtype=dtype, memory_config=memory_config)
 
     def compute(left: Tensor, right: Tensor, target: Tensor) -> None:
-        target.store(function(_broadcastable(left), _broadcastable(right)).expand(tuple(target.padded_shape)))
+        operands = _broadcastable(left), _broadcastable(right)
+        if left.dtype is right.dtype is DataType.FLOAT32:  # the vector unit's work, in full
+            values = torch.add(*operands) if op == "add" else torch.mul(*operands)
+        else:
+            values = function(*operands, {left.dtype, right.dtype, target.dtype})
+        target.store(values.expand(tuple(target.padded_shape)))
 
     launch(op, [a, b], [result], compute)
     return result
 
 
-def _add(a: torch.Tensor, b: torch.Tensor) -> torch.Tensor:
-    return fpu.add(a, b, wide=False)  # on the matrix engine
+def _add(a: torch.Tensor, b: torch.Tensor, dtypes: set[DataType]) -> torch.Tensor:
+    return fpu.add(a, b, wide=DataType.FLOAT32 in dtypes)
 
 
-def _multiply(a: torch.Tensor, b: torch.Tensor) -> torch.Tensor:
-    return sfpu.bf16(a * b)  # on the vector unit
+def _multiply(a: torch.Tensor, b: torch.Tensor, dtypes: set[DataType]) -> torch.Tensor:
+    if dtypes == {DataType.BFLOAT16}:  # the vector unit's work
+        return sfpu.bf16(a * b)
+    return fpu.multiply(a, b, MathFidelity.HiFi4, wide=DataType.FLOAT32 in dtypes)
 
 
 def _broadcastable(tensor: Tensor) -> torch.Tensor:

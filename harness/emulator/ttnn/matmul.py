@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from harness.emulator.formats import TILE, DataType
+from harness.emulator.formats import BLOCK_BITS, TILE, DataType
 from harness.emulator.numerics import sfpu
 from harness.emulator.numerics.engine import Engine
 from harness.emulator.ttnn.checks import require, require_on_device, require_tile
@@ -18,6 +18,7 @@ from harness.emulator.ttnn.types import (
 )
 
 DEFAULT = WormholeComputeKernelConfig(math_fidelity=MathFidelity.HiFi2, packer_l1_acc=True)
+DEFAULT_OF_BLOCK_FLOATS = WormholeComputeKernelConfig(math_fidelity=MathFidelity.LoFi, packer_l1_acc=True)
 
 
 def linear(
@@ -51,7 +52,8 @@ def linear(
             not fused or program_config.fused_activation.op_type is UnaryOpType.SILU,  # type: ignore[union-attr]
             f"{op}: {program_config.fused_activation} is not modelled by the emulator",
         )
-    config = compute_kernel_config or DEFAULT
+    blocks = a.dtype in BLOCK_BITS and b.dtype in BLOCK_BITS
+    config = compute_kernel_config or (DEFAULT_OF_BLOCK_FLOATS if blocks else DEFAULT)
     engine = Engine.of(config)
     block = TILE * (program_config.in0_block_w if program_config else 1)
     result = like(a, (*a.shape[:-1], b.shape[-1]), dtype=dtype, memory_config=memory_config)

@@ -151,7 +151,7 @@ def typecast(
 
     def compute(source: Tensor, target: Tensor) -> None:
         values = source.load()
-        target.store(values if dtype in formats.INTEGERS else values.float())
+        target.store(values if dtype in formats.INTEGERS else values.float(), Rounding.CAST)
 
     launch("typecast", [input_tensor], [result], compute, dtype=dtype)
     return result
