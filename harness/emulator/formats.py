@@ -127,15 +127,14 @@ def decode(pages: torch.Tensor, shape: Sequence[int], dtype: DataType, layout: L
 def round_to(values: torch.Tensor, dtype: DataType, rounding: Rounding) -> torch.Tensor:
     """``values`` in the carrier dtype of a format that is no block float."""
     if dtype is DataType.BFLOAT16 and values.dtype is torch.float32 and rounding is not Rounding.HOST:
-        return half_away(values, 8).to(torch.bfloat16)
+        values = torch.where(values.abs() < torch.finfo(torch.float32).tiny, 0.0, half_away(values, 8))
     return values.to(CARRIER[dtype])
 
 
 def half_away(values: torch.Tensor, significand: int) -> torch.Tensor:
-    """fp32 ``values`` rounded to ``significand`` bits, ties away from zero, denormals to zero; still fp32."""
+    """fp32 ``values`` rounded to ``significand`` bits, ties away from zero; still fp32."""
     half = 1 << (23 - significand)
-    bits = (values.contiguous().view(torch.int32) + half) & (-2 * half)
-    return torch.where((bits & 0x7F800000) == 0, 0.0, bits.view(torch.float32)).where(values.isfinite(), values)
+    return (values.contiguous().view(torch.int32) + half).bitwise_and_(-2 * half).view(torch.float32)
 
 
 def _pack_blocks(tiles: torch.Tensor, bits: int, rounding: Rounding) -> torch.Tensor:

@@ -56,7 +56,7 @@ def _binary(
     op: str,
     a: Tensor,
     b: Tensor,
-    function: Callable[[torch.Tensor, torch.Tensor, set[DataType]], torch.Tensor],
+    function: Callable[[torch.Tensor, torch.Tensor, set[DataType], bool], torch.Tensor],
     memory_config: MemoryConfig | None,
     dtype: DataType | None,
 ) -> Tensor:
@@ -76,24 +76,26 @@ def _binary(
 
     def compute(left: Tensor, right: Tensor, target: Tensor) -> None:
         operands = _broadcastable(left), _broadcastable(right)
-        if left.dtype is right.dtype is DataType.FLOAT32:  # the vector unit's work, in full
-            values = torch.add(*operands) if op == "add" else torch.mul(*operands)
-        else:
-            values = function(*operands, {left.dtype, right.dtype, target.dtype})
+        inputs = {left.dtype, right.dtype}
+        values = function(*operands, inputs, DataType.FLOAT32 in inputs | {target.dtype})
         target.store(values.expand(tuple(target.padded_shape)))
 
     launch(op, [a, b], [result], compute)
     return result
 
 
-def _add(a: torch.Tensor, b: torch.Tensor, dtypes: set[DataType]) -> torch.Tensor:
-    return fpu.add(a, b, wide=DataType.FLOAT32 in dtypes)
+def _add(a: torch.Tensor, b: torch.Tensor, inputs: set[DataType], wide: bool) -> torch.Tensor:
+    if inputs == {DataType.FLOAT32}:  # the vector unit's work
+        return a + b
+    return fpu.add(a, b, wide)
 
 
-def _multiply(a: torch.Tensor, b: torch.Tensor, dtypes: set[DataType]) -> torch.Tensor:
-    if dtypes == {DataType.BFLOAT16}:  # the vector unit's work
+def _multiply(a: torch.Tensor, b: torch.Tensor, inputs: set[DataType], wide: bool) -> torch.Tensor:
+    if inputs == {DataType.FLOAT32}:  # the vector unit's work
+        return a * b
+    if inputs == {DataType.BFLOAT16} and not wide:  # so is this
         return sfpu.bf16(a * b)
-    return fpu.multiply(a, b, MathFidelity.HiFi4, wide=DataType.FLOAT32 in dtypes)
+    return fpu.multiply(a, b, MathFidelity.HiFi4, wide)
 
 
 def _broadcastable(tensor: Tensor) -> torch.Tensor:

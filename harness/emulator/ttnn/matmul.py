@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from harness.emulator.formats import BLOCK_BITS, TILE, DataType
+from harness.emulator.formats import BLOCK_BITS, TILE, DataType, half_away
 from harness.emulator.numerics import sfpu
 from harness.emulator.numerics.engine import Engine
 from harness.emulator.ttnn.checks import require, require_on_device, require_tile
@@ -16,9 +16,6 @@ from harness.emulator.ttnn.types import (
     WormholeComputeKernelConfig,
     core_coord,
 )
-
-DEFAULT = WormholeComputeKernelConfig(math_fidelity=MathFidelity.HiFi2, packer_l1_acc=True)
-DEFAULT_OF_BLOCK_FLOATS = WormholeComputeKernelConfig(math_fidelity=MathFidelity.LoFi, packer_l1_acc=True)
 
 
 def linear(
@@ -52,8 +49,7 @@ def linear(
             not fused or program_config.fused_activation.op_type is UnaryOpType.SILU,  # type: ignore[union-attr]
             f"{op}: {program_config.fused_activation} is not modelled by the emulator",
         )
-    blocks = a.dtype in BLOCK_BITS and b.dtype in BLOCK_BITS
-    config = compute_kernel_config or (DEFAULT_OF_BLOCK_FLOATS if blocks else DEFAULT)
+    config = compute_kernel_config or _default_config(a, b, program_config is not None)
     engine = Engine.of(config)
     block = TILE * (program_config.in0_block_w if program_config else 1)
     result = like(a, (*a.shape[:-1], b.shape[-1]), dtype=dtype, memory_config=memory_config)
@@ -62,10 +58,24 @@ def linear(
         rows, weight = left.load().float(), right.load().float()
         weight = weight.view(weight.shape[-2:])
         values = engine.matmul_in_blocks(rows, weight, block) if config.packer_l1_acc else engine.matmul(rows, weight)
-        target.store(sfpu.silu(values, engine.wide) if fused else values)
+        if fused and program_config is None:  # an op of its own, on the result in bf16
+            values = sfpu.silu(half_away(values, 8), wide=False)
+        elif fused:
+            values = sfpu.silu(values, engine.wide)
+        target.store(values)
 
     launch(op, [a, b], [result], compute, program_config=program_config, compute_kernel_config=config, silu=fused)
     return result
+
+
+def _default_config(a: Tensor, b: Tensor, tuned: bool) -> WormholeComputeKernelConfig:
+    """What ttnn takes where no compute config is given."""
+    if DataType.FLOAT32 in (a.dtype, b.dtype):
+        return WormholeComputeKernelConfig(math_fidelity=MathFidelity.HiFi4, fp32_dest_acc_en=True, packer_l1_acc=True)
+    low = tuned or (a.dtype in BLOCK_BITS and b.dtype in BLOCK_BITS)
+    return WormholeComputeKernelConfig(
+        math_fidelity=MathFidelity.LoFi if low else MathFidelity.HiFi2, packer_l1_acc=True
+    )
 
 
 def matmul(input_tensor_a: Tensor, input_tensor_b: Tensor, **options: object) -> Tensor:
