@@ -68,9 +68,9 @@ def exp_column(values: torch.Tensor, scale: float, wide: bool) -> torch.Tensor:
     return rounded(torch.where(whole <= -127, 0.0, torch.ldexp(curve, whole)))
 
 
-def reciprocal(values: torch.Tensor, wide: bool) -> torch.Tensor:
-    """1/x: a guess of seven bits and a Newton step, two for 32-bit DEST."""
-    y = _newton(values, 2 if wide else 1)
+def reciprocal(values: torch.Tensor, approximate: bool, wide: bool) -> torch.Tensor:
+    """1/x: a guess of seven bits and a Newton step, two for 32-bit DEST; approximate, the guess alone."""
+    y = _newton(values, 0 if approximate else 2 if wide else 1)
     return y if wide else rounded(y)
 
 

@@ -41,7 +41,7 @@ def scaled_dot_product_attention_decode(
     require(k.shape[0] == batch, f"{op}: q has {batch} users, k {k.shape[0]}")
     require(k.shape[1] == 1, f"{op}: more than one kv head a user ({k.shape[1]}) is not modelled by the emulator")
     config = compute_kernel_config or DEFAULT
-    engine = Engine.of(config)
+    engine = Engine.of(config, bf16_buffers=True)
     program = program_config or _default_program(q, k)
     grid = core_coord(program.compute_with_storage_grid_size)
     cores = max(1, min(grid.x * grid.y // batch, program.max_cores_per_head_batch))
@@ -57,6 +57,7 @@ def scaled_dot_product_attention_decode(
             dim**-0.5 if scale is None else scale,
             program.k_chunk_size,
             cores,
+            program.exp_approx_mode is not False,
             engine,
         )
         target.store(out)
@@ -86,7 +87,7 @@ def scaled_dot_product_attention(
     require(k.shape[0] == batch, f"{op}: q has a batch of {batch}, k of {k.shape[0]}")
     require(heads % k.shape[1] == 0, f"{op}: {heads} query heads do not divide into {k.shape[1]} kv heads")
     config = compute_kernel_config or DEFAULT
-    engine = Engine.of(config)
+    engine = Engine.of(config, bf16_buffers=True)
     program = program_config or _default_program(q, k)
     result = like(q, memory_config=memory_config)
 

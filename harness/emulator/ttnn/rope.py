@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import torch
 
-from harness.emulator.formats import TILE, half_away
+from harness.emulator.formats import TILE
 from harness.emulator.numerics.engine import Engine
 from harness.emulator.ttnn.checks import require, require_on_device, require_tile
 from harness.emulator.ttnn.device import launch
@@ -38,7 +38,7 @@ def rotary_embedding_hf(
         f"{op}: tables of {cos_cache.shape} do not cover an input of {x.shape}",
     )
     config = compute_kernel_config or DEFAULT
-    engine = Engine.of(config)
+    engine = Engine.of(config, bf16_buffers=True)
     result = like(x, memory_config=memory_config)
 
     def compute(source: Tensor, cos: Tensor, sin: Tensor, target: Tensor) -> None:
@@ -47,8 +47,7 @@ def rotary_embedding_hf(
         first, second = values.chunk(2, -1)
         rotated = torch.cat([-second, first], -1)
         cosines, sines = (t.load()[..., :rows, :].float() for t in (cos, sin))
-        parts = (engine.multiply(values, cosines), engine.multiply(rotated, sines))
-        target.store(engine.add(*(half_away(part, 8) for part in parts)))  # its buffers are bf16 in every case
+        target.store(engine.add(engine.multiply(values, cosines), engine.multiply(rotated, sines)))
 
     launch(op, [x, cos_cache, sin_cache], [result], compute, compute_kernel_config=config)
     return result
