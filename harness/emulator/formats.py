@@ -68,6 +68,7 @@ CARRIER = {
     DataType.BFLOAT8_B: torch.uint8,
     DataType.BFLOAT4_B: torch.uint8,
 }
+FLOATS = (DataType.BFLOAT16, DataType.FLOAT32, DataType.BFLOAT8_B, DataType.BFLOAT4_B)
 INTEGERS = (DataType.UINT32, DataType.INT32, DataType.UINT16)
 
 

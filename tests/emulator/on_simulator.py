@@ -31,6 +31,7 @@ def main(path: str) -> None:
         except Exception as error:  # noqa: BLE001
             found["refused"][name] = str(error)
         torch.save(found, path)
+    torch.save(found | {"done": True}, path)
     ttnn.close_device(device)
 
 

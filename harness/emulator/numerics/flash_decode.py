@@ -83,8 +83,7 @@ def _on_cores(
 def _on_core(chunks: list[Partial], scale: float, exp_approx: bool, engine: Engine) -> Partial:
     done = chunks[0]
     for here in chunks[1:]:
-        down = engine.subtract(done.top, here.top)
-        fade = sfpu.exp(down * coarse(scale), engine.wide) if exp_approx else sfpu.exp_column(down, scale, engine.wide)
+        fade = sfpu.exp_column(engine.subtract(done.top, here.top), scale, exp_approx, engine.wide)
         fade = engine.packed(fade)
         total = engine.add(here.total, engine.multiply(done.total, fade))
         done = Partial(here.top, total, engine.add(engine.multiply(done.out, fade), here.out))
@@ -108,13 +107,8 @@ def _merge(ours: Partial, theirs: Partial, scale: float, engine: Engine) -> Part
     """Two cores' results as one. The statistics are the vector unit's work, the outputs the matrix engine's."""
     top = torch.maximum(ours.top, theirs.top)
     pair = (ours, theirs)
-    fades = [sfpu.exp((part.top - top) * coarse(scale), engine.wide) for part in pair]
+    fades = [sfpu.exp_column(part.top - top, scale, True, engine.wide) for part in pair]
     totals = [sfpu.store(part.total * fade, engine.wide) for part, fade in zip(pair, fades, strict=True)]
     outs = [engine.multiply(part.out, engine.packed(fade)) for part, fade in zip(pair, fades, strict=True)]
     total = engine.packed(sfpu.store(totals[0] + totals[1], engine.wide))
     return Partial(top, total, engine.add(outs[0], outs[1]))
-
-
-def coarse(scale: float) -> torch.Tensor:
-    """The scale as the statistics' kernels hold it: a bf16, cut."""
-    return sfpu.store(torch.tensor(scale), wide=False)

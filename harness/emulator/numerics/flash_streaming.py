@@ -1,7 +1,8 @@
 """The standard attention kernel: every core takes chunks of queries over all keys, with an online softmax.
 
 Row groups stream through scores, exponentials and values. The mask, the row sums and the running output are added up by
-the packer in L1, and the exponentials are the vector unit's straight-line form, whatever the program config says.
+the packer in L1, and the exponentials are the vector unit's straight-line form, whatever ``exp_approx_mode`` says: it
+only chooses the form of the corrections.
 
 Tensors are fp32 with the values of the device's formats. n: heads, q: query rows, s: keys, d: head_dim.
 """
@@ -25,6 +26,7 @@ def attention(
     scale: float,
     q_chunk: int,
     k_chunk: int,
+    exp_approx: bool,
     engine: Engine,
 ) -> torch.Tensor:
     """``q [n, g, q, d]`` over ``k, v [n, 1, s, d]``: g query heads share a kv head. ``mask [n or 1, g or 1, q, s]``."""
@@ -40,13 +42,14 @@ def attention(
         parts = weights.split(q_chunk, -2)
         out = torch.cat([_weighted(part, values, (q_chunk, k_chunk), engine) for part in parts], -2)
         if done is not None:
-            fade = engine.packed(sfpu.exp_column(engine.subtract(done[0], top), scale, engine.wide))
+            fade = sfpu.exp_column(engine.subtract(done[0], top), scale, exp_approx, engine.wide)
+            fade = engine.packed(fade)
             total = engine.in_l1(total + engine.multiply(done[1], fade))
             out = engine.in_l1(out + engine.multiply(done[2], fade))
         done = (top, total, out)
     assert done is not None
     total = engine.matmul(done[1], torch.ones(TILE, TILE))[..., :1]
-    return engine.multiply(done[2], engine.packed(sfpu.reciprocal_tile(total, engine.wide)))
+    return engine.multiply(done[2], engine.packed(sfpu.reciprocal_tile(total, engine.approximate, engine.wide)))
 
 
 def _weighted(weights: torch.Tensor, values: torch.Tensor, chunks: tuple[int, int], engine: Engine) -> torch.Tensor:

@@ -11,6 +11,7 @@ from harness.emulator.ttnn.checks import require, require_on_device, require_til
 from harness.emulator.ttnn.device import launch
 from harness.emulator.ttnn.tensor import Tensor, like
 from harness.emulator.ttnn.types import (
+    CoreCoord,
     MathFidelity,
     MemoryConfig,
     SDPAProgramConfig,
@@ -18,6 +19,7 @@ from harness.emulator.ttnn.types import (
     core_coord,
 )
 
+MAX_CORES = 64  # of one head in flash decode
 DEFAULT = WormholeComputeKernelConfig(math_fidelity=MathFidelity.HiFi2)
 
 
@@ -42,9 +44,15 @@ def scaled_dot_product_attention_decode(
     require(k.shape[1] == 1, f"{op}: more than one kv head a user ({k.shape[1]}) is not modelled by the emulator")
     config = compute_kernel_config or DEFAULT
     engine = Engine.of(config, bf16_buffers=True)
-    program = program_config or _default_program(q, k)
-    grid = core_coord(program.compute_with_storage_grid_size)
-    cores = max(1, min(grid.x * grid.y // batch, program.max_cores_per_head_batch))
+    device = q.device()
+    assert device is not None
+    program = program_config or SDPAProgramConfig(
+        compute_with_storage_grid_size=device.grid,
+        q_chunk_size=TILE,
+        k_chunk_size=math.gcd(k.shape[2], 512),
+        max_cores_per_head_batch=device.grid.x * device.grid.y,
+    )
+    cores = _check_decode(op, batch, k.shape[2], attn_mask, program, device.grid)
     result = like(q, memory_config=memory_config)
 
     def compute(queries: Tensor, keys: Tensor, values: Tensor, *rest: Tensor) -> None:
@@ -88,7 +96,11 @@ def scaled_dot_product_attention(
     require(heads % k.shape[1] == 0, f"{op}: {heads} query heads do not divide into {k.shape[1]} kv heads")
     config = compute_kernel_config or DEFAULT
     engine = Engine.of(config, bf16_buffers=True)
-    program = program_config or _default_program(q, k)
+    device = q.device()
+    assert device is not None
+    program = program_config or SDPAProgramConfig(
+        compute_with_storage_grid_size=device.grid, q_chunk_size=TILE, k_chunk_size=TILE
+    )
     result = like(q, memory_config=memory_config)
 
     def compute(queries: Tensor, keys: Tensor, values: Tensor, *rest: Tensor) -> None:
@@ -102,6 +114,7 @@ def scaled_dot_product_attention(
             dim**-0.5 if scale is None else scale,
             program.q_chunk_size,
             program.k_chunk_size,
+            program.exp_approx_mode is not False,
             engine,
         )
         target.store(out)
@@ -111,12 +124,27 @@ def scaled_dot_product_attention(
     return result
 
 
-def _default_program(q: Tensor, k: Tensor) -> SDPAProgramConfig:
-    """What ttnn takes where no program config is given."""
-    device = q.device()
-    assert device is not None
-    chunk = math.gcd(k.shape[2], 512)
-    return SDPAProgramConfig(compute_with_storage_grid_size=device.grid, q_chunk_size=TILE, k_chunk_size=chunk)
+def _check_decode(
+    op: str, batch: int, keys: int, mask: Tensor | None, program: SDPAProgramConfig, limit: CoreCoord
+) -> int:
+    """Cores a head, once the program config is found legal."""
+    grid, chunk = core_coord(program.compute_with_storage_grid_size), program.k_chunk_size
+    require(
+        grid.x * grid.y <= limit.x * limit.y,
+        f"{op}: a grid of {grid.x}x{grid.y} does not fit the device's {limit.x}x{limit.y}",
+    )
+    require(chunk > 0, f"{op}: k_chunk_size {chunk} is not modelled by the emulator; give a positive one")
+    require(chunk & (chunk - 1) == 0, f"{op}: k_chunk_size {chunk} is not a power of two")
+    require(
+        mask is None or keys % chunk == 0, f"{op}: k_chunk_size {chunk} does not divide the {keys} columns of the mask"
+    )
+    require(
+        keys % chunk == 0,
+        f"{op}: k_chunk_size {chunk} that does not divide {keys} keys is not modelled by the emulator",
+    )
+    cores = max(1, min(grid.x * grid.y // batch, program.max_cores_per_head_batch))
+    require(cores <= MAX_CORES, f"{op}: {cores} cores a head; the tree that merges them has room for {MAX_CORES}")
+    return cores
 
 
 def _check_common(op: str, q: Tensor, k: Tensor, v: Tensor, mask: Tensor | None, is_causal: bool) -> None:

@@ -6,14 +6,12 @@ from collections.abc import Callable
 
 import torch
 
-from harness.emulator.formats import BLOCK_BITS, DataType
+from harness.emulator.formats import FLOATS, DataType
 from harness.emulator.numerics import fpu, sfpu
 from harness.emulator.ttnn.checks import require, require_on_device, require_tile
 from harness.emulator.ttnn.device import launch
 from harness.emulator.ttnn.tensor import Tensor, like
 from harness.emulator.ttnn.types import MathFidelity, MemoryConfig
-
-FLOATS = (DataType.BFLOAT16, DataType.FLOAT32, *BLOCK_BITS)
 
 
 def add(
