@@ -2,7 +2,8 @@
 
 Row groups stream through scores, exponentials and values. The mask, the row sums and the running output are added up by
 the packer in L1, and the exponentials are the vector unit's straight-line form, whatever ``exp_approx_mode`` says: it
-only chooses the form of the corrections.
+only chooses the form of the corrections. With 32-bit DEST ttnn runs an older kernel, which is modelled only roughly: by
+this one with accurate exponentials.
 
 Tensors are fp32 with the values of the device's formats. n: heads, q: query rows, s: keys, d: head_dim.
 """
@@ -37,7 +38,8 @@ def attention(
     tops = torch.stack([piece.amax(-1, keepdim=True) for piece in pieces]).cummax(0).values
     done: tuple[torch.Tensor, ...] | None = None
     for piece, top, values in zip(pieces, tops, v.split(k_chunk, -2), strict=True):
-        weights = engine.packed(sfpu.exp_line(engine.subtract(piece, top), scale))
+        below = engine.subtract(piece, top)
+        weights = engine.packed(sfpu.exp_tile(below * scale, True) if engine.wide else sfpu.exp_line(below, scale))
         total = _added_in_l1(list(weights.split(TILE, -1)), engine)
         parts = weights.split(q_chunk, -2)
         out = torch.cat([_weighted(part, values, (q_chunk, k_chunk), engine) for part in parts], -2)
