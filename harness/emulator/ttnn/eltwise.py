@@ -6,7 +6,7 @@ from collections.abc import Callable
 
 import torch
 
-from harness.emulator.formats import FLOATS, DataType
+from harness.emulator.formats import FLOATS, DataType, Layout
 from harness.emulator.numerics import fpu, sfpu
 from harness.emulator.ttnn.checks import require, require_on_device, require_tile
 from harness.emulator.ttnn.device import launch
@@ -62,8 +62,9 @@ def _binary(
         isinstance(a, Tensor) and isinstance(b, Tensor), f"{op}: a number as operand is not modelled by the emulator"
     )
     require_on_device(op, a=a, b=b)
-    require_tile(op, a=a, b=b)
-    require(a.dtype in FLOATS and b.dtype in FLOATS, f"{op}: {a.dtype} and {b.dtype}: only floating point is modelled")
+    rows = Layout.ROW_MAJOR in (a.layout, b.layout)
+    require(not rows, f"{op}: a row-major operand is not modelled by the emulator")
+    require(a.dtype in FLOATS and b.dtype in FLOATS, f"{op}: {a.dtype} and {b.dtype} are not modelled by the emulator")
     try:
         shape = torch.broadcast_shapes(tuple(a.shape), tuple(b.shape))
     except RuntimeError:

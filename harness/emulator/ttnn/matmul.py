@@ -33,7 +33,7 @@ def linear(
     a, b = input_tensor_a, input_tensor_b
     require_on_device(op, a=a, b=b)
     require_tile(op, a=a, b=b)
-    require(a.shape.rank >= 2 and b.shape.rank >= 2, f"{op}: both operands need at least two dimensions")
+    require(a.shape.rank >= 2 and b.shape.rank >= 2, f"{op}: a vector operand is not modelled by the emulator")
     require(a.shape[-1] == b.shape[-2], f"{op}: a is {a.shape}, b is {b.shape}: {a.shape[-1]} is not {b.shape[-2]}")
     require(a.dtype in FLOATS and b.dtype in FLOATS, f"{op}: {a.dtype} @ {b.dtype}: both must be floating point")
     require(
