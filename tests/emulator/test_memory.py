@@ -77,7 +77,7 @@ def test_the_first_addresses_are_those_of_a_fresh_device(dram: Memory) -> None:
     l1.close()
 
 
-@settings(max_examples=30)
+@settings(max_examples=30, deadline=None)
 @given(
     pages=st.integers(1, 40),
     page_bytes=st.sampled_from([64, 576, 1088, 2048, 100]),

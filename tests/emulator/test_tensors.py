@@ -40,6 +40,7 @@ def test_values_come_back_from_the_device(shape: list[int], dtype: ttnn.DataType
     device = open_device()
     values = torch.randint(-7, 8, shape)
     values[..., ::16] = 7
+    tiled = tiled or dtype in (ttnn.bfloat8_b, ttnn.bfloat4_b)
     layout = ttnn.TILE_LAYOUT if tiled else ttnn.ROW_MAJOR_LAYOUT
     source = values.to(torch.int32 if dtype is ttnn.int32 else torch.float32)
     tensor = ttnn.from_torch(source, dtype=dtype, layout=layout, device=device)

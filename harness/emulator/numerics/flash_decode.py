@@ -30,6 +30,7 @@ def decode(
     scale: float,
     chunk: int,
     cores: int,
+    exp_approx: bool,
     engine: Engine,
 ) -> torch.Tensor:
     """``q [n, q, d]`` over ``k, v [n, s, d]`` in chunks of ``chunk`` keys, split over ``cores`` cores a head.
@@ -40,15 +41,11 @@ def decode(
     if mask is not None:
         scores = engine.add(scores, mask)
     scores = scores.unflatten(-1, (-1, chunk)).transpose(1, 2)
-    shares = _shares(k.shape[1] // chunk, cores)
-    partials = _on_cores(scores, v.unflatten(1, (-1, chunk)), scale, shares, engine)
-    step = 1
-    while step < len(partials):
-        for i in range(0, len(partials) - step, 2 * step):
-            partials[i] = _merge(partials[i], partials[i + step], scale, engine)
-        step *= 2
-    root = partials[0]
-    return engine.multiply(root.out, sfpu.reciprocal(root.total, engine.wide))
+    partials = _on_cores(
+        scores, v.unflatten(1, (-1, chunk)), scale, _shares(k.shape[1] // chunk, cores), exp_approx, engine
+    )
+    root = _merged(partials, scale, engine)
+    return engine.multiply(root.out, engine.packed(sfpu.reciprocal(root.total, engine.approximate, engine.wide)))
 
 
 def _shares(chunks: int, cores: int) -> list[range]:
@@ -59,34 +56,59 @@ def _shares(chunks: int, cores: int) -> list[range]:
 
 
 def _on_cores(
-    scores: torch.Tensor, values: torch.Tensor, scale: float, shares: list[range], engine: Engine
+    scores: torch.Tensor,
+    values: torch.Tensor,
+    scale: float,
+    shares: list[range],
+    exp_approx: bool,
+    engine: Engine,
 ) -> list[Partial]:
     """Each core's online softmax. Products are formed for all chunks at once: only the corrections have an order."""
     tops = scores.amax(-1, keepdim=True)  # of each chunk, then the running maximum of its core
     for share in shares:
         for i in share[1:]:
             tops[:, i] = torch.maximum(tops[:, i], tops[:, i - 1])
-    weights = sfpu.store(engine.subtract(scores, tops) * scale, engine.wide)
-    weights = sfpu.exp_tile(weights, engine.wide)
-    totals = engine.sum_rows(weights)
+    below = engine.subtract(scores, tops)
+    if exp_approx:
+        weights = sfpu.exp_line(below, scale)
+    else:
+        weights = sfpu.exp_tile(sfpu.store(below * scale, engine.wide), engine.wide)
+    weights = engine.packed(weights)
+    totals = engine.packed(engine.sum_rows(weights))
     outs = engine.matmul(weights, values)
-    return [_on_core([Partial(tops[:, i], totals[:, i], outs[:, i]) for i in share], scale, engine) for share in shares]
+    chunks = [Partial(tops[:, i], totals[:, i], outs[:, i]) for i in range(tops.shape[1])]
+    return [_on_core([chunks[i] for i in share], scale, exp_approx, engine) for share in shares]
 
 
-def _on_core(chunks: list[Partial], scale: float, engine: Engine) -> Partial:
+def _on_core(chunks: list[Partial], scale: float, exp_approx: bool, engine: Engine) -> Partial:
     done = chunks[0]
     for here in chunks[1:]:
-        fade = sfpu.exp_column(engine.subtract(done.top, here.top), scale, engine.wide)
+        fade = sfpu.exp_column(engine.subtract(done.top, here.top), scale, exp_approx, engine.wide)
+        fade = engine.packed(fade)
         total = engine.add(here.total, engine.multiply(done.total, fade))
         done = Partial(here.top, total, engine.add(engine.multiply(done.out, fade), here.out))
     return done
 
 
+def _merged(partials: list[Partial], scale: float, engine: Engine) -> Partial:
+    """A binary tree over the cores counted from the last one, whose root is core 0."""
+    nodes = partials[::-1]
+    last = len(nodes) - 1
+    step = 1
+    while step <= last:
+        for i in range(step - 1, last, 2 * step):
+            parent = min(i + step, last)
+            nodes[parent] = _merge(nodes[parent], nodes[i], scale, engine)
+        step *= 2
+    return nodes[last]
+
+
 def _merge(ours: Partial, theirs: Partial, scale: float, engine: Engine) -> Partial:
     """Two cores' results as one. The statistics are the vector unit's work, the outputs the matrix engine's."""
     top = torch.maximum(ours.top, theirs.top)
-    coarse = sfpu.store(torch.tensor(scale), wide=False)
-    fades = [sfpu.exp((part.top - top) * coarse, engine.wide) for part in (ours, theirs)]
-    totals = [sfpu.store(part.total * fade, engine.wide) for part, fade in zip((ours, theirs), fades, strict=True)]
-    outs = [engine.multiply(part.out, fade) for part, fade in zip((ours, theirs), fades, strict=True)]
-    return Partial(top, sfpu.store(totals[0] + totals[1], engine.wide), engine.add(outs[0], outs[1]))
+    pair = (ours, theirs)
+    fades = [sfpu.exp_column(part.top - top, scale, True, engine.wide) for part in pair]
+    totals = [sfpu.store(part.total * fade, engine.wide) for part, fade in zip(pair, fades, strict=True)]
+    outs = [engine.multiply(part.out, engine.packed(fade)) for part, fade in zip(pair, fades, strict=True)]
+    total = engine.packed(sfpu.store(totals[0] + totals[1], engine.wide))
+    return Partial(top, total, engine.add(outs[0], outs[1]))

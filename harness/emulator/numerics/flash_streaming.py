@@ -1,7 +1,9 @@
 """The standard attention kernel: every core takes chunks of queries over all keys, with an online softmax.
 
 Row groups stream through scores, exponentials and values. The mask, the row sums and the running output are added up by
-the packer in L1, and the exponentials are the vector unit's straight-line form, whatever the program config says.
+the packer in L1, and the exponentials are the vector unit's straight-line form, whatever ``exp_approx_mode`` says: it
+only chooses the form of the corrections. With 32-bit DEST ttnn runs an older kernel, which is modelled only roughly: by
+this one with accurate exponentials.
 
 Tensors are fp32 with the values of the device's formats. n: heads, q: query rows, s: keys, d: head_dim.
 """
@@ -25,46 +27,59 @@ def attention(
     scale: float,
     q_chunk: int,
     k_chunk: int,
+    exp_approx: bool,
     engine: Engine,
 ) -> torch.Tensor:
     """``q [n, g, q, d]`` over ``k, v [n, 1, s, d]``: g query heads share a kv head. ``mask [n or 1, g or 1, q, s]``."""
     scores = engine.matmul(q, k.transpose(-1, -2))
     if mask is not None:
         scores = engine.in_l1(scores + mask)
-    scores = scores.unflatten(-1, (-1, k_chunk)).transpose(-2, -3)
-    values = v.unflatten(-2, (-1, k_chunk))
-    tops = scores.amax(-1, keepdim=True).cummax(-3).values
-    weights = sfpu.exp_line(engine.subtract(scores, tops), scale)
-    totals = _added_in_l1(list(weights.split(TILE, -1)), engine)
-    outs = torch.cat([_weighted(w, values, engine) for w in weights.split(q_chunk, -2)], -2)
-    top, total, out = (part[..., 0, :, :] for part in (tops, totals, outs))
-    for i in range(1, scores.shape[-3]):
-        fade = sfpu.exp_column(engine.subtract(top, tops[..., i, :, :]), scale, engine.wide)
-        total = engine.in_l1(totals[..., i, :, :] + engine.multiply(total, fade))
-        out = engine.in_l1(outs[..., i, :, :] + engine.multiply(out, fade))
-        top = tops[..., i, :, :]
-    total = engine.matmul(total, torch.ones(TILE, TILE))[..., :1]
-    return engine.multiply(out, sfpu.reciprocal_tile(total, engine.wide))
+    pieces = scores.split(k_chunk, -1)
+    tops = torch.stack([piece.amax(-1, keepdim=True) for piece in pieces]).cummax(0).values
+    done: tuple[torch.Tensor, ...] | None = None
+    for piece, top, values in zip(pieces, tops, v.split(k_chunk, -2), strict=True):
+        below = engine.subtract(piece, top)
+        weights = engine.packed(sfpu.exp_tile(below * scale, True) if engine.wide else sfpu.exp_line(below, scale))
+        total = _added_in_l1(list(weights.split(TILE, -1)), engine)
+        parts = weights.split(q_chunk, -2)
+        out = torch.cat([_weighted(part, values, (q_chunk, k_chunk), engine) for part in parts], -2)
+        if done is not None:
+            fade = sfpu.exp_column(engine.subtract(done[0], top), scale, exp_approx, engine.wide)
+            fade = engine.packed(fade)
+            total = engine.in_l1(total + engine.multiply(done[1], fade))
+            out = engine.in_l1(out + engine.multiply(done[2], fade))
+        done = (top, total, out)
+    assert done is not None
+    total = engine.matmul(done[1], torch.ones(TILE, TILE))[..., :1]
+    return engine.multiply(done[2], engine.packed(sfpu.reciprocal_tile(total, engine.approximate, engine.wide)))
 
 
-def _weighted(weights: torch.Tensor, values: torch.Tensor, engine: Engine) -> torch.Tensor:
+def _weighted(weights: torch.Tensor, values: torch.Tensor, chunks: tuple[int, int], engine: Engine) -> torch.Tensor:
     """``weights @ values`` of one chunk of queries. The first row group runs by blocks of keys."""
-    tiles_q, tiles_k = weights.shape[-2] // TILE, weights.shape[-1] // TILE
+    tiles_q, tiles_k = (chunk // TILE for chunk in chunks)
     rows, block = subblock(tiles_q, tiles_k)
-    if rows == 1 and tiles_q >= 2 and 2 * subblock(1, values.shape[-1] // TILE)[1] <= DEST_TILES:
-        rows = 2
+    out_rows, out_block = subblock(tiles_q, values.shape[-1] // TILE)
+    rows = 2 if out_rows == 1 and tiles_q >= 2 and 2 * out_block <= DEST_TILES else out_rows
+    block = max(w for w in range(1, block + 1) if weights.shape[-1] // TILE % w == 0)
     head, rest = weights[..., : rows * TILE, :], weights[..., rows * TILE :, :]
-    size = block * TILE
-    pieces = zip(head.split(size, -1), values.split(size, -2), strict=True)
+    pieces = zip(head.split(block * TILE, -1), values.split(block * TILE, -2), strict=True)
     out = _added_in_l1([engine.matmul(left, right) for left, right in pieces], engine)
     return out if rest.shape[-2] == 0 else torch.cat([out, engine.matmul(rest, values)], -2)
 
 
 def subblock(tiles_high: int, tiles_wide: int) -> tuple[int, int]:
-    """Rows and columns, in tiles, of the piece of a product that DEST holds at once."""
-    if tiles_high % 2 == 0 and tiles_wide % 4 == 0:
-        return 2, 4
-    return 1, max(w for w in range(1, DEST_TILES + 1) if tiles_wide % w == 0)
+    """Rows and columns, in tiles, of the piece of a product that DEST holds at once.
+
+    ttnn takes the largest that divides, the squarest of these, the widest of these; this kernel knows one or two rows.
+    """
+    sizes = [
+        (h, w)
+        for h in range(1, DEST_TILES + 1)
+        for w in range(1, DEST_TILES // h + 1)
+        if tiles_high % h == 0 and tiles_wide % w == 0
+    ]
+    high, wide = min(sizes, key=lambda size: (-size[0] * size[1], abs(size[0] - size[1]), size[0]))
+    return (high if high <= 2 else 1), wide
 
 
 def _added_in_l1(parts: list[torch.Tensor], engine: Engine) -> torch.Tensor:

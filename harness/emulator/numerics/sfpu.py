@@ -57,38 +57,45 @@ def exp_line(values: torch.Tensor, scale: float) -> torch.Tensor:
     return torch.where(line < 0, 0.0, bits.view(torch.float32))
 
 
-def exp_column(values: torch.Tensor, scale: float, wide: bool) -> torch.Tensor:
-    """e^(scale x) as attention's statistics use it: a parabola around the nearest power of two for 16-bit DEST."""
+def exp_column(values: torch.Tensor, scale: float, approximate: bool, wide: bool) -> torch.Tensor:
+    """e^(scale x) of attention's statistics, the scale cut to a bf16.
+
+    For 16-bit DEST a parabola around the nearest power of two; where approximations are asked for, the usual one.
+    """
     scaled = values * cut(torch.tensor(scale), 8)
-    if wide:
-        return torch.exp(scaled)
+    if wide or approximate:
+        return exp(scaled, wide)
     whole = torch.round(scaled * LOG2_E).clamp_(-127, 127)
     rest = scaled - whole * 0.6931471805599453
     curve = (rest * 0.5062836706 + 1.015087601) * rest + 0.9998487929
     return rounded(torch.where(whole <= -127, 0.0, torch.ldexp(curve, whole)))
 
 
-def reciprocal(values: torch.Tensor, wide: bool) -> torch.Tensor:
-    """1/x: a guess of seven bits and a Newton step, two for 32-bit DEST."""
-    y = _newton(values, 2 if wide else 1)
+def reciprocal(values: torch.Tensor, approximate: bool, wide: bool) -> torch.Tensor:
+    """1/x: a guess of seven bits and a Newton step, two for 32-bit DEST; approximate, the guess alone."""
+    y = _newton(values, 0 if approximate else 2 if wide else 1)
     return y if wide else rounded(y)
 
 
 def _newton(values: torch.Tensor, steps: int) -> torch.Tensor:
     y = _guess(values)
     for _ in range(steps):
-        y = y * (2 - values * y)
+        short = values * y - 2
+        y = torch.where(short < 0, y * -short, y)  # not where the guess is 0 or infinite
     return y
 
 
 def _guess(values: torch.Tensor) -> torch.Tensor:
     bits = values.contiguous().view(torch.int32)
-    guess = ((253 - ((bits >> 23) & 0xFF)) << 23) | (_GUESSES[(bits >> 16) & 0x7F] << 16)
-    return guess.view(torch.float32).copysign(values)
+    field = (bits >> 23) & 0xFF
+    guess = ((253 - field) << 23) | (_GUESSES[(bits >> 16) & 0x7F] << 16)
+    return torch.where(field < 253, guess.view(torch.float32), 0.0).copysign(values)
 
 
-def reciprocal_tile(values: torch.Tensor, wide: bool) -> torch.Tensor:
+def reciprocal_tile(values: torch.Tensor, approximate: bool, wide: bool) -> torch.Tensor:
     """1/x of whole tiles, x > 0: for 16-bit DEST the guess, one bf16 up where that is nearer."""
+    if approximate:
+        return _guess(values)
     if wide:
         return 1 / values
     guess = _guess(values).view(torch.int32)

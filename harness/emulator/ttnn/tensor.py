@@ -159,10 +159,10 @@ class Tensor:
             self._device.decoded.put(key, values)
         return values.view(tuple(self.padded_shape))
 
-    def store(self, values: torch.Tensor) -> None:
-        """Write ``values`` (of the padded shape) as the device's packer would."""
+    def store(self, values: torch.Tensor, rounding: Rounding = Rounding.PACKER) -> None:
+        """Write ``values`` (of the padded shape) as the device would."""
         assert self.buffer is not None
-        pages = formats.encode(values.reshape(tuple(self.padded_shape)), self.dtype, self.layout, Rounding.PACKER)
+        pages = formats.encode(values.reshape(tuple(self.padded_shape)), self.dtype, self.layout, rounding)
         self.buffer.write(pages)
 
     def _live_buffer(self, what: str) -> Buffer:
