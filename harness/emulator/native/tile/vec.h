@@ -1,24 +1,23 @@
-// Portable 16-lane vectors: one vector holds one row of a 16x16 face.
+// Portable vectors as wide as the CPU's registers: 16, 8 or 4 lanes, so a row of a face is one to four of them.
+//
+// Only the .cpp files of this folder include this. Build them with -Wno-psabi (no vector crosses a translation unit)
+// and -march=x86-64-v4 or -v3 where the CPU has it; results are the same without, times are not.
 #pragma once
 
 #include <cstdint>
 #include <cstring>
 
-// Vectors cross no translation unit, so the calling convention GCC warns about is never used.
-#pragma GCC diagnostic ignored "-Wpsabi"
-
 #define LB_INLINE inline __attribute__((always_inline))
-
-// Compiles a function for several instruction sets and picks one when the program starts.
-#if defined(__x86_64__) && defined(__GNUC__) && !defined(__clang__) && defined(__gnu_linux__)
-#define LB_MULTIARCH __attribute__((target_clones("arch=skylake-avx512", "arch=haswell", "default")))
-#else
-#define LB_MULTIARCH
-#endif
 
 namespace lb::tile {
 
+#if defined(__AVX512F__)
 constexpr int kLanes = 16;
+#elif defined(__AVX2__)
+constexpr int kLanes = 8;
+#else
+constexpr int kLanes = 4;
+#endif
 using U32 = uint32_t __attribute__((vector_size(4 * kLanes)));
 using I32 = int32_t __attribute__((vector_size(4 * kLanes)));
 using F32 = float __attribute__((vector_size(4 * kLanes)));
@@ -35,6 +34,11 @@ LB_INLINE void store(uint32_t* p, U32 v) { std::memcpy(p, &v, sizeof v); }
 
 LB_INLINE I32 min(I32 a, I32 b) { return a < b ? a : b; }
 LB_INLINE I32 max(I32 a, I32 b) { return a > b ? a : b; }
+LB_INLINE bool any(I32 mask) {
+    int32_t found = 0;
+    for (int lane = 0; lane < kLanes; lane++) found |= mask[lane];
+    return found != 0;
+}
 LB_INLINE F32 to_float(I32 v) { return __builtin_convertvector(v, F32); }
 
 // The IEEE fields that every unit of the core works on; datums are fp32 patterns throughout.
