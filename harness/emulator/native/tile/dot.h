@@ -45,6 +45,7 @@ LB_INLINE void split(Operand& out, const SrcTile& src) {
 // row of a face of SrcB.
 struct Step {
     int a, b;
+    Step row(int r) const { return {a, b + r * kFaceDim}; }
 };
 
 constexpr int phase_weight(int phase) { return (phase & 1 ? 5 : 0) + (phase & 2 ? 7 : 0); }
@@ -57,6 +58,7 @@ LB_INLINE bool in_float_range(const Operand& a, const Operand& b) {
 // The largest exponent among 8 products, per column. Products of zero count as exponent 0.
 LB_INLINE I32 group_exponent(const Operand& a, const Operand& b, const Step& s, int group) {
     I32 e{};
+#pragma GCC unroll 8
     for (int k = 8 * group; k < 8 * group + 8; k++) {
         const I32 column = (I32)load((const uint32_t*)a.exponent + s.a + k * kFaceDim);
         e = max(e, column + b.exponent[s.b + k]);
@@ -69,16 +71,18 @@ LB_INLINE I32 group_exponent(const Operand& a, const Operand& b, const Step& s, 
 LB_INLINE Sum group_sum(const float* a, const float* b, I32 e, int group) {
     const U32 bias = (U32)(e + 13) << 23 | 0x400000;
     U32 total{};
+#pragma GCC unroll 8
     for (int k = 8 * group; k < 8 * group + 8; k++) {
         total += (U32)((F32)load((const uint32_t*)a + k * kFaceDim) * b[k] + (F32)bias);
     }
-    const I32 value = (I32)(total - (bias << 3)) << 13;
+    const I32 value = (I32)(total - (bias << 3));
     return {e > 0 ? value : I32{}, e};
 }
 
 // The same on integers, for any exponent. Slow.
 LB_INLINE Sum group_sum_exact(const Operand& a, const Operand& b, const Step& s, int phase, I32 e, int group) {
     I32 total{};
+#pragma GCC unroll 8
     for (int k = 8 * group; k < 8 * group + 8; k++) {
         const int at = s.a + k * kFaceDim;
         const U32 x = load(a.word + at);
@@ -93,29 +97,37 @@ LB_INLINE Sum group_sum_exact(const Operand& a, const Operand& b, const Step& s,
         const I32 sign = (I32)(x ^ y) >> 31;
         total += product_exponent < -500 ? I32{} : (rounded ^ sign) - sign;
     }
-    return {e > 0 ? total << 13 : I32{}, e};
+    return {e > 0 ? total : I32{}, e};
 }
 
-// dest += the steps' products, phase by phase; within a phase step by step.
-template <bool kFp32, int kSteps>
-LB_INLINE U32 dot(U32 dest, const Operand& a, const Operand& b, const Step (&steps)[kSteps], int phases, bool exact) {
-    I32 e[kSteps][2];
+// dest[r] += the steps' products for rows b, b + 1, ...: phase by phase, and within a phase step by step. Several rows
+// at once, as each is one long chain of dependent operations.
+template <bool kFp32, int kRows, int kSteps>
+LB_INLINE void dot(U32 (&dest)[kRows], const Operand& a, const Operand& b, const Step (&steps)[kSteps], int phases,
+                   bool exact) {
+    I32 e[kSteps][2][kRows];
     for (int s = 0; s < kSteps; s++) {
-        for (int g = 0; g < 2; g++) e[s][g] = group_exponent(a, b, steps[s], g);
+#pragma GCC unroll 2
+        for (int g = 0; g < 2; g++) {
+            for (int r = 0; r < kRows; r++) e[s][g][r] = group_exponent(a, b, steps[s].row(r), g);
+        }
     }
     for (int phase = 0; phase < phases; phase++) {
         for (int s = 0; s < kSteps; s++) {
             const float* x = (phase & 1 ? a.low : a.high) + steps[s].a;
             const float* y = (phase & 2 ? b.low : b.high) + steps[s].b;
-            Sum sum[2];
-            for (int g = 0; g < 2; g++) {
-                const I32 top = max(e[s][g] - phase_weight(phase), I32{});
-                sum[g] = exact ? group_sum_exact(a, b, steps[s], phase, top, g) : group_sum(x, y, top, g);
+            for (int r = 0; r < kRows; r++) {
+                Sum sum[2];
+#pragma GCC unroll 2
+                for (int g = 0; g < 2; g++) {
+                    const I32 top = max(e[s][g][r] - phase_weight(phase), I32{});
+                    sum[g] = exact ? group_sum_exact(a, b, steps[s].row(r), phase, top, g)
+                                   : group_sum(x, y + r * kFaceDim, top, g);
+                }
+                dest[r] = accumulate<kFp32>(sum[0], sum[1], dest[r]);
             }
-            dest = accumulate<kFp32>(sum[0], sum[1], dest);
         }
     }
-    return dest;
 }
 
 }  // namespace lb::tile

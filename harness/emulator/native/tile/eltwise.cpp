@@ -18,7 +18,7 @@ LB_INLINE U32 multiply(U32 a, U32 b, U32 dest, int phases) {
     const I32 sign = (I32)(a ^ b) >> 31;
     for (int phase = 0; phase < phases; phase++) {
         I32 e = exponent(a) + exponent(b) - 127 - phase_weight(phase);
-        I32 value = part_a(a, phase) * part_b(b, phase) << 13;
+        I32 value = part_a(a, phase) * part_b(b, phase);
         const I32 live = any & (e > 0);
         e &= live;
         value = ((value ^ sign) - sign) & live;
@@ -40,7 +40,7 @@ LB_INLINE U32 add(U32 a, U32 b, U32 dest) {
     const I32 low = exponent(small) == 0 ? I32{} : (mantissa(small) + half) >> shift;
     const I32 opposite = (I32)(large ^ small) >> 31, sign = (I32)large >> 31;
     I32 value = high + ((low ^ opposite) - opposite);
-    value = ((value ^ sign) - sign) << 13;
+    value = (value ^ sign) - sign;
     return accumulate<kFp32>({value, e}, {I32{}, I32{}}, dest);
 }
 

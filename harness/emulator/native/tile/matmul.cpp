@@ -4,16 +4,20 @@
 namespace lb::tile {
 namespace {
 
+constexpr int kRows = 4;  // computed side by side
+
 template <bool kFp32, bool kExact>
 void multiply(DestTile& dest, const Operand& in1, const Operand& in0, int phases) {
     for (int half = 0; half < 2; half++) {
-        for (int row = 0; row < kFaceDim; row++) {
+        for (int row = 0; row < kFaceDim; row += kRows) {
             const int left = half * 2 * kFaceDatums + row * kFaceDim;  // in row `row` of the left face of in0 and DEST
             for (int col = 0; col < 2 * kFaceDim; col += kLanes) {
                 const int column = col / kFaceDim * kFaceDatums + col % kFaceDim;
                 const Step steps[] = {{column, left}, {column + 2 * kFaceDatums, left + kFaceDatums}};
-                uint32_t* d = dest.word + left + column;
-                store(d, dot<kFp32>(load(d), in1, in0, steps, phases, kExact));
+                U32 d[kRows];
+                for (int r = 0; r < kRows; r++) d[r] = load(dest.word + left + column + r * kFaceDim);
+                dot<kFp32>(d, in1, in0, steps, phases, kExact);
+                for (int r = 0; r < kRows; r++) store(dest.word + left + column + r * kFaceDim, d[r]);
             }
         }
     }
