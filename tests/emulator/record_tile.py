@@ -155,7 +155,7 @@ class Recorder:
             bfp8_pack_precise=case.precise,
         )  # fmt: skip
         if case.to_dest:
-            modes = [t.UnpackToDestMode.Default] * 32
+            modes = [t.UnpackToDestMode.Default] * 64  # one for each circular buffer
             modes[0] = modes[1] = t.UnpackToDestMode.UnpackToDestFp32
             compute.unpack_to_dest_mode = modes
         source = COMPUTE % {

@@ -102,6 +102,7 @@ class Core:
         self.lib = ctypes.CDLL(str(library))
         self.lib.t_sfpu.argtypes = [
             ctypes.c_char_p, ctypes.c_void_p, ctypes.c_void_p, ctypes.c_int, ctypes.c_int, ctypes.c_float,
+            ctypes.c_int,
         ]  # fmt: skip
 
     def tile_bytes(self, fmt: Format) -> int:
@@ -155,8 +156,8 @@ class Core:
     def transpose(self, words: np.ndarray) -> None:
         self.lib.t_transpose(_pointer(words))
 
-    def sfpu(self, op: str, dest: Dest, wide: bool, approx: int = 0, scalar: float = 1.0) -> None:
-        self.lib.t_sfpu(op.encode(), *dest.args(), wide, approx, scalar)
+    def sfpu(self, op: str, dest: Dest, wide: bool, approx: int = 0, scalar: float = 1.0, span: int = 2) -> None:
+        self.lib.t_sfpu(op.encode(), *dest.args(), wide, approx, scalar, span)
 
     def sfpu_binary(self, op: int, dest: Dest, other: Dest, wide: bool) -> None:
         self.lib.t_sfpu_binary(op, *dest.args(), _pointer(other.word), wide)
