@@ -45,7 +45,7 @@ struct Step {
 
 constexpr int phase_weight(int phase) { return (phase & 1 ? 5 : 0) + (phase & 2 ? 7 : 0); }
 
-// Infinities, NaNs and products beyond 2^114 leave the range of the float arithmetic in group_sum().
+// Infinities, NaNs and products beyond 2^114 leave the range of the float arithmetic in group_sums().
 LB_INLINE bool in_float_range(const SrcTile& a, const SrcTile& b) {
     const auto largest = [](const SrcTile& src) {
         I32 e{};
@@ -69,21 +69,25 @@ LB_INLINE I32 group_exponent(const Operand& a, const Operand& b, const Step& s, 
     return e;
 }
 
-// Sum of 8 products of one phase, each rounded to 2^-10 of the group's power of two. Adding 1.5 * 2^23 such units puts
-// the rounded product into the low bits of a float.
-LB_INLINE Sum group_sum(const float* a, const float* b, I32 e, int group) {
-    const U32 bias = (U32)(e + 13) << 23 | 0x400000;
-    U32 total{};
+// Sums of 8 products of one phase for each row, every product rounded to 2^-10 of the group's power of two: added to
+// 1.5 * 2^23 such units, a product rounds into the low bits of a float, and sums of them stay there.
+template <int kRows>
+LB_INLINE void group_sums(const float* a, const float* b, Sum (&sums)[kRows], int group) {
+    F32 bias[kRows], total[kRows];
+    for (int r = 0; r < kRows; r++) total[r] = bias[r] = (F32)((U32)(sums[r].exponent + 13) << 23 | 0x400000);
 #pragma GCC unroll 8
     for (int k = 8 * group; k < 8 * group + 8; k++) {
-        total += (U32)((F32)load((const uint32_t*)a + k * kFaceDim) * b[k] + (F32)bias);
+        const F32 column = (F32)load((const uint32_t*)a + k * kFaceDim);
+#pragma GCC unroll 8
+        for (int r = 0; r < kRows; r++) total[r] += column * b[r * kFaceDim + k];
     }
-    const I32 value = (I32)(total - (bias << 3));
-    return {e > 0 ? value : I32{}, e};
+    for (int r = 0; r < kRows; r++) {
+        sums[r].value = sums[r].exponent > 0 ? (I32)total[r] - (I32)bias[r] : I32{};
+    }
 }
 
 // The same on integers, for any exponent. Slow.
-LB_INLINE Sum group_sum_exact(const Operand& a, const Operand& b, const Step& s, int phase, I32 e, int group) {
+LB_INLINE void group_sum_exact(const Operand& a, const Operand& b, const Step& s, int phase, Sum& sum, int group) {
     I32 total{};
 #pragma GCC unroll 8
     for (int k = 8 * group; k < 8 * group + 8; k++) {
@@ -95,12 +99,12 @@ LB_INLINE Sum group_sum_exact(const Operand& a, const Operand& b, const Step& s,
         const I32 product =
             (phase & 1 ? x_bits >> 1 & 31 : x_bits >> 6) * (phase & 2 ? (y_bits & 15) << 3 : y_bits >> 4);
         const I32 product_exponent = (I32)load((const uint32_t*)a.exponent + at) + b.exponent[s.b + k];
-        const I32 shift = min(e - (product_exponent - phase_weight(phase)), I32{} + 30);
+        const I32 shift = min(sum.exponent - (product_exponent - phase_weight(phase)), I32{} + 30);
         const I32 rounded = ((product << 1) + ((I32{} + 1) << shift)) >> (shift + 1);
         const I32 sign = (I32)(x ^ y) >> 31;
         total += product_exponent < -500 ? I32{} : (rounded ^ sign) - sign;
     }
-    return {e > 0 ? total : I32{}, e};
+    sum.value = sum.exponent > 0 ? total : I32{};
 }
 
 // dest[r] += the steps' products for rows b, b + 1, ...: phase by phase, and within a phase step by step. Several rows
@@ -119,16 +123,17 @@ LB_INLINE void dot(U32 (&dest)[kRows], const Operand& a, const Operand& b, const
         for (int s = 0; s < kSteps; s++) {
             const float* x = (phase & 1 ? a.low : a.high) + steps[s].a;
             const float* y = (phase & 2 ? b.low : b.high) + steps[s].b;
-            for (int r = 0; r < kRows; r++) {
-                Sum sum[2];
+            Sum sums[2][kRows];
 #pragma GCC unroll 2
-                for (int g = 0; g < 2; g++) {
-                    const I32 top = max(e[s][g][r] - phase_weight(phase), I32{});
-                    sum[g] = exact ? group_sum_exact(a, b, steps[s].row(r), phase, top, g)
-                                   : group_sum(x, y + r * kFaceDim, top, g);
+            for (int g = 0; g < 2; g++) {
+                for (int r = 0; r < kRows; r++) sums[g][r].exponent = max(e[s][g][r] - phase_weight(phase), I32{});
+                if (exact) {
+                    for (int r = 0; r < kRows; r++) group_sum_exact(a, b, steps[s].row(r), phase, sums[g][r], g);
+                } else {
+                    group_sums(x, y, sums[g], g);
                 }
-                dest[r] = accumulate<kFp32>(sum[0], sum[1], dest[r]);
             }
+            for (int r = 0; r < kRows; r++) dest[r] = accumulate<kFp32>(sums[0][r], sums[1][r], dest[r]);
         }
     }
 }
