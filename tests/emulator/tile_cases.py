@@ -371,7 +371,7 @@ def _sfpu(wide: bool, w: str, fp: dict) -> Iterator[Case]:
                 core.sfpu_reduce(pool, dim, dest, case.wide)
                 return _store(core, case, dest, mask=1 + dim)
 
-            masked = f"PACK((llk_pack_reduce_mask_config<ReduceDim::REDUCE_{d}>()));"
+            masked = f"PACK((llk_pack_reduce_mask_config<ReduceDim::REDUCE_{d}, PackMode::Default>(2)));"
             src = {"in0": F32, "to_dest": True} if wide else {}
             yield Case(f"sfpu_reduce{w}_{p}_{d}", model, f"{COPY[0]} {init} {masked}", f"{COPY[1]} {call}", **src, **fp)
 

@@ -6,12 +6,15 @@
 
 namespace lb::tile {
 
-// A source tile split into the mantissa parts of the fidelity phases, as floats: SrcA 5 + 5 bits, SrcB 7 + 4 bits.
+// A source tile split into the mantissa parts of the fidelity phases, as floats: SrcA 5 + 5 bits, SrcB 7 + 4 bits. In a
+// dot product one operand lies along the lanes, the other is a number for all lanes; which of them is SrcA only matters
+// for the part that a phase takes.
 struct Operand {
     alignas(64) float high[kTileDatums];
     alignas(64) float low[kTileDatums];
     alignas(64) int32_t exponent[kTileDatums];  // SrcB's less 127, so that a sum of two is a product's; kZero for 0
     const uint32_t* word;
+    int late;  // the bit of a phase that selects the low part: 1 for SrcA, 2 for SrcB
 };
 
 constexpr int32_t kZero = -1000;
@@ -23,6 +26,7 @@ template <bool kIsA>
 LB_INLINE void split(Operand& out, const SrcTile& src) {
     constexpr uint32_t high_bits = kIsA ? 0xFFF80000 : 0xFFFE0000, low_bits = kIsA ? 0x0007C000 : 0x0001E000;
     out.word = src.word;
+    out.late = kIsA ? 1 : 2;
     for (int i = 0; i < kTileDatums; i += kLanes) {
         const U32 x = flush_to_zero(load(src.word + i));
         const U32 power = x & (kSign | kInf);
@@ -36,8 +40,8 @@ LB_INLINE void split(Operand& out, const SrcTile& src) {
     }
 }
 
-// Where a step of 16 products per column lies: the index of the first column in row 0 of a face of SrcA, and that of a
-// row of a face of SrcB.
+// Where a step of 16 products per lane lies: the index of the first lane in row 0 of a face of one operand, and that of
+// a row of a face of the other.
 struct Step {
     int a, b;
     Step row(int r) const { return {a, b + r * kFaceDim}; }
@@ -96,8 +100,11 @@ LB_INLINE void group_sum_exact(const Operand& a, const Operand& b, const Step& s
         const uint32_t y = b.word[s.b + k];
         const I32 x_bits = (I32)((x >> 13 & 0x3FF) | 0x400);
         const int y_bits = (y >> 13 & 0x3FF) | 0x400;
-        const I32 product =
-            (phase & 1 ? x_bits >> 1 & 31 : x_bits >> 6) * (phase & 2 ? (y_bits & 15) << 3 : y_bits >> 4);
+        const I32 x_part =
+            a.late == 1 ? (phase & 1 ? x_bits >> 1 & 31 : x_bits >> 6) : (phase & 2 ? (x_bits & 15) << 3 : x_bits >> 4);
+        const int y_part =
+            b.late == 1 ? (phase & 1 ? y_bits >> 1 & 31 : y_bits >> 6) : (phase & 2 ? (y_bits & 15) << 3 : y_bits >> 4);
+        const I32 product = x_part * y_part;
         const I32 product_exponent = (I32)load((const uint32_t*)a.exponent + at) + b.exponent[s.b + k];
         const I32 shift = min(sum.exponent - (product_exponent - phase_weight(phase)), I32{} + 30);
         const I32 rounded = ((product << 1) + ((I32{} + 1) << shift)) >> (shift + 1);
@@ -121,8 +128,8 @@ LB_INLINE void dot(U32 (&dest)[kRows], const Operand& a, const Operand& b, const
     }
     for (int phase = 0; phase < phases; phase++) {
         for (int s = 0; s < kSteps; s++) {
-            const float* x = (phase & 1 ? a.low : a.high) + steps[s].a;
-            const float* y = (phase & 2 ? b.low : b.high) + steps[s].b;
+            const float* x = (phase & a.late ? a.low : a.high) + steps[s].a;
+            const float* y = (phase & b.late ? b.low : b.high) + steps[s].b;
             Sum sums[2][kRows];
 #pragma GCC unroll 2
             for (int g = 0; g < 2; g++) {
