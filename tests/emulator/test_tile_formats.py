@@ -105,7 +105,7 @@ def block_encode(x: np.ndarray, bits: int) -> tuple[np.ndarray, np.ndarray]:
 @given(seed=seeds)
 def test_block_formats_share_the_largest_exponent_round_and_saturate(fmt: Format, bits: int, seed: int) -> None:
     rng = np.random.default_rng(seed)
-    words = rng.integers(0x3C00, 0x4080, 1024).astype(np.uint32) << 16 | rng.integers(0, 2, 1024).astype(np.uint32) << 31
+    words = (rng.integers(0x3C00, 0x4080, 1024) << 16 | rng.integers(0, 2, 1024) << 31).astype(np.uint32)
     words[::5] |= 0x7F0000
     data = core().pack(dest_of(words), False, fmt, precise=True)
     exponent, mantissa = block_encode(as_float(words).reshape(64, 16), bits)

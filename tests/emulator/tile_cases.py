@@ -264,9 +264,9 @@ def _formats() -> Iterator[Case]:
         yield Case(f"unary_bcast16_{name}", spread(i), *lines)
     for out, wide in ((BF16, False), (F32, True), (BF16, True)):
         body = (
-            "copy_tile(0, 0, 0); tile_regs_commit(); tile_regs_wait(); pack_reconfig_l1_acc(0); pack_tile<true>(0, 2, 0);"
-            " tile_regs_release(); tile_regs_acquire(); copy_init(1); copy_tile(1, 0, 0); copy_init(0);"
-            " PACK((llk_pack_reconfig_l1_acc(1)));"
+            "copy_tile(0, 0, 0); tile_regs_commit(); tile_regs_wait(); pack_reconfig_l1_acc(0);"
+            " pack_tile<true>(0, 2, 0); tile_regs_release(); tile_regs_acquire(); copy_init(1); copy_tile(1, 0, 0);"
+            " copy_init(0); PACK((llk_pack_reconfig_l1_acc(1)));"
         )
         name = f"l1_acc{'32' if wide else '16'}_{out.name}"
         yield Case(name, l1_sum, COPY[0], body, out=out, wide=wide)
@@ -337,8 +337,11 @@ def _sfpu(wide: bool, w: str, fp: dict) -> Iterator[Case]:
     if wide:
         yield one("exp_scaled", "exp_tile_init();", scaled, "exp", scalar=0.5)
     yield one("exp_approx", "exp_tile_init<true>();", "exp_tile<true>(0);", "exp", 1)
-    loose = "true, false, InputClamping::None"
-    yield one("exp_unclamped", "exp_tile_init<true, 0x3F800000, InputClamping::None>();", f"exp_tile<{loose}>(0);", "exp", 2)
+    loose = (
+        "exp_tile_init<true, 0x3F800000, InputClamping::None>();",
+        "exp_tile<true, false, InputClamping::None>(0);",
+    )
+    yield one("exp_unclamped", *loose, "exp", 2)
     for mode in (False, True):
         suffix = "_approx" if mode else ""
         for op in ("recip", "sqrt", "rsqrt"):
