@@ -1,7 +1,7 @@
 """Records what the real ttnn computes for every case of tile_cases.py, on a simulator or a device.
 
     TT_METAL_SIMULATOR=~/sim/libttsim_bh.so TT_METAL_SLOW_DISPATCH_MODE=1 TT_METAL_DISABLE_SFPLOADMACRO=1 \\
-        python tests/emulator/record_tile.py DIRECTORY [CASE ...]
+        python -m tests.emulator.record_tile DIRECTORY [CASE ...]
 
 writes DIRECTORY/CASE.npy, the packed bytes of the output tiles (uint8[tiles, bytes]), and with no cases named also
 tests/emulator/data/tile_golden.npz: of every case the SHA-256 of those bytes and every 61st of them.
@@ -15,7 +15,8 @@ import sys
 from pathlib import Path
 
 import numpy as np
-from tile_cases import CASES, SIZE, TILES, Case, Format
+
+from tests.emulator.tile_cases import CASES, SIZE, TILES, Case, Format
 
 GOLDEN = Path(__file__).parent / "data" / "tile_golden.npz"
 STRIDE = 61

@@ -9,9 +9,10 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from record_tile import GOLDEN, STRIDE, Recorder, digest
-from tile_cases import CASES
-from tile_core import Core, build, core
+
+from tests.emulator.record_tile import GOLDEN, STRIDE, Recorder, digest
+from tests.emulator.tile_cases import CASES
+from tests.emulator.tile_core import Core, build, core
 
 
 @pytest.fixture(scope="module")

@@ -6,8 +6,9 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from test_tile_formats import as_float, faces, matrix
-from tile_core import Core, Dest, Format, core
+
+from tests.emulator.test_tile_formats import as_float, faces, matrix
+from tests.emulator.tile_core import Core, Dest, Format, core
 
 BF16 = Format.Float16_b
 WIDTHS = [False, True]

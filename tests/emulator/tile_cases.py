@@ -10,7 +10,8 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 
 import numpy as np
-from tile_core import Core, Dest, Format
+
+from tests.emulator.tile_core import Core, Dest, Format
 
 F32, BF16, BFP8, BFP4 = Format.Float32, Format.Float16_b, Format.Bfp8_b, Format.Bfp4_b
 I32, U32, U16 = Format.Int32, Format.UInt32, Format.UInt16
