@@ -1,4 +1,4 @@
-// Dot products of 16 or 32 datums as the FPU forms them, a vector of columns at a time.
+// Dot products of 16 or 32 datums as the FPU forms them, a vector of lanes at a time.
 #pragma once
 
 #include "accumulate.h"
@@ -62,7 +62,7 @@ LB_INLINE bool in_float_range(const SrcTile& a, const SrcTile& b) {
     return x < 255 && y < 255 && x + y - 127 <= 241;
 }
 
-// The largest exponent among 8 products, per column. Products of zero count as exponent 0.
+// The largest exponent among 8 products, per lane. Products of zero count as exponent 0.
 LB_INLINE I32 group_exponent(const Operand& a, const Operand& b, const Step& s, int group) {
     I32 e{};
 #pragma GCC unroll 8

@@ -109,8 +109,7 @@ void copy(DestTile& dest, const SrcTile& a, DestWidth width) {
         const U32 x = load(a.word + i);
         U32 y = x;
         if (width == DestWidth::Bits32) {
-            y = a.format == Format::UInt16 ? (x >> 16 & 0x8000) | (x >> 8 & 0x7F00) | (x >> 23 & 0xFF)
-                                           : add<true>(x, U32{}, U32{});
+            y = a.format == Format::UInt16 ? raw16(x) : add<true>(x, U32{}, U32{});
         }
         store(dest.word + i, y);
     }

@@ -93,7 +93,7 @@ void pack_blocks(uint8_t* l1, const uint32_t* halves, bool four_bit) {
 // What the packer holds between DEST and its output stage: an fp32 pattern or integer in 32 bits, else 16 bits.
 LB_INLINE U32 intermediate(U32 x, DestWidth width, Format via) {
     if (via == Format::Float32 || via == Format::Int32 || via == Format::UInt32) return x;
-    if (via == Format::UInt16) return (x >> 16 & 0x8000) | (x >> 8 & 0x7F00) | (x >> 23 & 0xFF);
+    if (via == Format::UInt16) return raw16(x);
     x = (x & ~kSign) > kInf ? (x & kSign) | kInf : x;
     U32 half = via == Format::Float16_b && width == DestWidth::Bits32 ? (x + 0x8000) >> 16 : x >> 16;
     if (via == Format::Bfp8_b && width == DestWidth::Bits32) half = (half + 1) & ~1u;
@@ -204,7 +204,7 @@ void unpack(SrcTile& src, const void* l1, Format cb, Format reg) {
             x = reg == Format::Tf32 ? x & 0xFFFFE000u : flush_keep_sign(x) & 0xFFFF0000u;
         } else {
             x = load16(bytes + 2 * i);
-            x = cb == Format::UInt16 ? (x & 0x8000) << 16 | (x & 0xFF) << 23 | (x & 0x7F00) << 8 : x << 16;
+            x = cb == Format::UInt16 ? from_raw16(x) : x << 16;
         }
         store(src.word + i, x);
     }

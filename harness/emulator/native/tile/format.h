@@ -49,9 +49,16 @@ struct alignas(64) DestTile {
 
 void clear(DestTile& dest);
 
-// The 16 bits that 16-bit DEST holds for a word, and back: sign, 7 fraction bits, 8 exponent bits.
-constexpr uint32_t raw16(uint32_t word) { return (word >> 16 & 0x8000) | (word >> 8 & 0x7F00) | (word >> 23 & 0xFF); }
-constexpr uint32_t from_raw16(uint32_t raw) { return (raw & 0x8000) << 16 | (raw & 0xFF) << 23 | (raw & 0x7F00) << 8; }
+// The 16 bits that 16-bit DEST holds for a word, and back: sign, 7 fraction bits, 8 exponent bits. Of uint32_t or of a
+// vector of them.
+template <class Word>
+__attribute__((always_inline)) constexpr Word raw16(Word word) {
+    return (word >> 16 & 0x8000) | (word >> 8 & 0x7F00) | (word >> 23 & 0xFF);
+}
+template <class Word>
+__attribute__((always_inline)) constexpr Word from_raw16(Word raw) {
+    return (raw & 0x8000) << 16 | (raw & 0xFF) << 23 | (raw & 0x7F00) << 8;
+}
 
 // The register format the compiler of kernels chooses for a circular buffer's format: a Float32 buffer becomes Tf32
 // in a 32-bit DEST kernel and Float16_b otherwise.
