@@ -56,7 +56,9 @@ void kernel_main() {
 }
 """
 
+# The name keeps sources apart: the program cache of ttnn takes no notice of bfp8_pack_precise.
 COMPUTE = """
+// %(name)s
 #include "api/compute/common.h"
 #include "api/compute/bcast.h"
 #include "api/compute/binary_max_min.h"
@@ -160,7 +162,7 @@ class Recorder:
             modes[0] = modes[1] = t.UnpackToDestMode.UnpackToDestFp32
             compute.unpack_to_dest_mode = modes
         source = COMPUTE % {
-            "per": case.per, "tiles": TILES, "init": case.init, "body": case.body,
+            "name": case.name, "per": case.per, "tiles": TILES, "init": case.init, "body": case.body,
             "order": "<SrcOrder::Reverse>" if case.reverse else "",
             "pack": "pack_tile<true>(0, 2, 0);" if "l1_acc" in case.name else "pack_tile(0, 2);",
         }  # fmt: skip

@@ -106,18 +106,18 @@ bool is_wide(Format via) { return via == Format::Float32 || via == Format::Int32
 
 // The datums of the vector at index `at` that a mask keeps.
 U32 mask_of(PackMask mask, int at) {
-    const int face = at / kFaceDatums, row = at % kFaceDatums / kFaceDim, col = at % kFaceDim;
+    const bool top = at % kFaceDatums < kFaceDim, left = at % kFaceDim == 0;
     U32 first{};
-    first[0] = ~0u;
+    first[0] = left ? ~0u : 0;
     switch (mask) {
         case PackMask::All:
             return splat(~0u);
         case PackMask::Column0:
-            return face % 2 == 0 && col == 0 ? first : U32{};
+            return first;
         case PackMask::Row0:
-            return face < 2 && row == 0 ? splat(~0u) : U32{};
+            return splat(top ? ~0u : 0);
         case PackMask::Datum0:
-            return at == 0 ? first : U32{};
+            return top ? first : U32{};
     }
     return U32{};
 }

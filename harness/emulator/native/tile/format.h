@@ -75,7 +75,7 @@ void unpack(SrcTile& src, const void* l1, Format cb, Format reg);
 // L1 -> DEST (UnpackToDestFp32, and every Int32 or UInt32 buffer), bit for bit.
 void unpack_to_dest(DestTile& dest, const void* l1);
 
-// Which datums a pack keeps; the others are written as zero. Set by reduce_init, reset by reduce_uninit.
+// Which datums of every face a pack keeps; the others are written as zero. Set by reduce_init, reset by reduce_uninit.
 enum class PackMask : uint8_t { All, Column0, Row0, Datum0 };
 
 // DEST -> L1. `via` is pack_format(out). Fp32 -> bf16 rounds to nearest, halves away from zero; NaN becomes infinity
