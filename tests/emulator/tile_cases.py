@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import struct
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 
 import numpy as np
 
@@ -44,7 +44,7 @@ class Case:
     per: int = 1
     reverse: bool = False
     scalers: tuple[float, ...] = ()  # in1 is a scaler tile of these values in turn
-    defines: list[tuple[str, str]] = field(default_factory=list)
+    faces: tuple[int, ...] = (0, 1, 2, 3)  # the others hold intermediate values and do not count
 
     def inputs(self) -> tuple[list[np.ndarray], list[np.ndarray]]:
         n = TILES * self.per
@@ -57,7 +57,17 @@ class Case:
         """All output tiles by the tile core, as uint8[TILES, bytes]."""
         a, b = self.inputs()
         p = self.per
-        return np.stack([self.model(core, self, a[i : i + p], b[i : i + p]) for i in range(0, TILES * p, p)])
+        return self.counted(
+            np.stack([self.model(core, self, a[i : i + p], b[i : i + p]) for i in range(0, TILES * p, p)])
+        )
+
+    def counted(self, tiles: np.ndarray) -> np.ndarray:
+        """The tiles with zeros in the faces that do not count."""
+        if len(self.faces) == 4:
+            return tiles
+        split = tiles.reshape(TILES, 4, -1).copy()
+        split[:, [f for f in range(4) if f not in self.faces]] = 0
+        return split.reshape(tiles.shape)
 
 
 # -- inputs, from integers of a seeded generator so that every machine makes the same
@@ -377,6 +387,7 @@ def _sfpu(wide: bool, w: str, fp: dict) -> Iterator[Case]:
 
             masked = f"PACK((llk_pack_reduce_mask_config<ReduceDim::REDUCE_{d}, PackMode::Default>(2)));"
             src = {"in0": F32, "to_dest": True} if wide else {}
+            src["faces"] = (0, 2) if d == "ROW" else (0, 1)
             yield Case(f"sfpu_reduce{w}_{p}_{d}", model, f"{COPY[0]} {init} {masked}", f"{COPY[1]} {call}", **src, **fp)
 
 
