@@ -193,6 +193,16 @@ def digest(tiles: np.ndarray) -> np.ndarray:
     return np.frombuffer(hashlib.sha256(tiles.tobytes()).digest(), np.uint8)
 
 
+def save_golden(directory: Path) -> None:
+    """Condenses a directory of recordings of all cases."""
+    golden = {}
+    for name in CASES:
+        tiles = np.load(directory / f"{name}.npy")
+        golden[name] = np.concatenate([digest(tiles), tiles.reshape(-1)[::STRIDE]])
+    GOLDEN.parent.mkdir(exist_ok=True)
+    np.savez_compressed(GOLDEN, **golden)
+
+
 def main() -> None:
     directory, names = Path(sys.argv[1]), sys.argv[2:]
     directory.mkdir(parents=True, exist_ok=True)
@@ -201,12 +211,7 @@ def main() -> None:
             np.save(directory / f"{name}.npy", recorder.run(CASES[name]))
             print(name, flush=True)
     if not names:
-        golden = {}
-        for name in CASES:
-            tiles = np.load(directory / f"{name}.npy")
-            golden[name] = np.concatenate([digest(tiles), tiles.reshape(-1)[::STRIDE]])
-        GOLDEN.parent.mkdir(exist_ok=True)
-        np.savez_compressed(GOLDEN, **golden)
+        save_golden(directory)
 
 
 if __name__ == "__main__":
