@@ -99,7 +99,11 @@ def tile_bytes(fmt: Format, kind: int, seed: int) -> np.ndarray:
     if fmt in (BFP8, BFP4):
         low, high = {0: (124, 130), 1: (105, 150), 2: (0, 256), 3: (0, 140)}[kind]
         exponents = rng.integers(low, high, 64).astype(np.uint8)
-        return np.concatenate([exponents, rng.integers(0, 256, SIZE[fmt] - 64).astype(np.uint8)])
+        data = rng.integers(0, 256, SIZE[fmt] - 64).astype(np.uint8)
+        if kind < 2:  # without negative zeros, which are infinite
+            for mask, zero in ((0xFF, 0x80),) if fmt == BFP8 else ((0x0F, 0x08), (0xF0, 0x80)):
+                data[(data & mask) == zero] &= 0xFF ^ mask
+        return np.concatenate([exponents, data])
     width = 16 if fmt == U16 else 32
     values = rng.integers(0, 1 << [7, width // 2, width, width][kind], 1024).astype(np.uint64)
     if kind == 3:

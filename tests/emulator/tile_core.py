@@ -9,6 +9,7 @@ import ctypes
 import functools
 import hashlib
 import os
+import re
 import shutil
 import subprocess
 import tempfile
@@ -62,7 +63,14 @@ def build(flags: tuple[str, ...] | None = None, edits: tuple[tuple[str, str, str
         if old not in sources[name]:
             raise ValueError(f"{name} has no text {old!r} to plant a fault in")
         sources[name] = sources[name].replace(old, new)
-    headers = {name: text for name, text in sources.items() if name.endswith(".h")}
+
+    def reached(name: str) -> list[str]:
+        """The file and all that it includes."""
+        found = [name]
+        for file in found:
+            found += [n for n in re.findall(r'#include "(.+)"', sources[file]) if n not in found]
+        return [sources[n] for n in found]
+
     cache = Path(tempfile.gettempdir()) / f"layerbench-tile-{os.getuid()}"
     cache.mkdir(parents=True, exist_ok=True)
     command = [cc, "-std=c++17", "-O2", *flags, "-Wno-psabi", "-fPIC"]
@@ -80,7 +88,7 @@ def build(flags: tuple[str, ...] | None = None, edits: tuple[tuple[str, str, str
 
     names = [name for name in sources if name.endswith(".cpp")]
     with ThreadPoolExecutor(os.cpu_count()) as pool:
-        objects = list(pool.map(lambda name: once(".o", (sources[name], headers), "-c", name), names))
+        objects = list(pool.map(lambda name: once(".o", reached(name), "-c", name), names))
     return Core(once(".so", sorted(o.name for o in objects), "-shared", *map(str, objects)))
 
 
