@@ -76,7 +76,7 @@ int main() {
     line("exp", [&](DestWidth w) { fresh(), exp(d, w); });
     line("exp approx", [&](DestWidth w) { fresh(), exp(d, w, {true}); });
     line("recip", [&](DestWidth w) { fresh(), recip(d, w); });
-    line("rsqrt", [&](DestWidth w) { fresh(), rsqrt(d, w); });
+    line("rsqrt", [&](DestWidth w) { fresh(), abs(d, w), rsqrt(d, w); });
     line("sigmoid", [&](DestWidth w) { fresh(), sigmoid(d, w); });
     line("silu", [&](DestWidth w) { fresh(), silu(d, w); });
     line("square", [&](DestWidth w) { fresh(), square(d, w); });

@@ -106,7 +106,7 @@ LB_INLINE U32 root(U32 x, bool inverse, bool approx) {
         const U32 c = mul(negate(guess), mul(x, guess));
         y = mul(guess, mad(c, add(number(2.2533049f), c), number(2.2825186f)));
         xy = mul(x, y);
-        correction = mad(negate(y), xy, number(1.0f));
+        correction = mad_on_integers(negate(y), xy, number(1.0f));  // cancels almost always
     }
     if (inverse) {
         const I32 e = exponent(y);
