@@ -12,7 +12,6 @@ struct Operand {
     alignas(64) float low[kTileDatums];
     alignas(64) int32_t exponent[kTileDatums];  // SrcB's less 127, so that a sum of two is a product's; kZero for 0
     const uint32_t* word;
-    int32_t largest;  // exponent
 };
 
 constexpr int32_t kZero = -1000;
@@ -24,7 +23,6 @@ template <bool kIsA>
 LB_INLINE void split(Operand& out, const SrcTile& src) {
     constexpr uint32_t high_bits = kIsA ? 0xFFF80000 : 0xFFFE0000, low_bits = kIsA ? 0x0007C000 : 0x0001E000;
     out.word = src.word;
-    I32 largest = I32{} + kZero;
     for (int i = 0; i < kTileDatums; i += kLanes) {
         const U32 x = flush_to_zero(load(src.word + i));
         const U32 power = x & (kSign | kInf);
@@ -32,13 +30,10 @@ LB_INLINE void split(Operand& out, const SrcTile& src) {
         F32 low = (F32)(power | (x & low_bits)) - (F32)power;
         if (kIsA) high *= kNudge, low *= kNudge;
         const I32 e = x == 0 ? I32{} + kZero : lb::tile::exponent(x) - (kIsA ? 0 : 127);
-        largest = max(largest, e);
         store((uint32_t*)out.high + i, (U32)high);
         store((uint32_t*)out.low + i, (U32)low);
         store((uint32_t*)out.exponent + i, (U32)e);
     }
-    out.largest = kZero;
-    for (int i = 0; i < kLanes; i++) out.largest = largest[i] > out.largest ? largest[i] : out.largest;
 }
 
 // Where a step of 16 products per column lies: the index of the first column in row 0 of a face of SrcA, and that of a
@@ -50,9 +45,17 @@ struct Step {
 
 constexpr int phase_weight(int phase) { return (phase & 1 ? 5 : 0) + (phase & 2 ? 7 : 0); }
 
-// Infinities, NaNs and products beyond 2^114 leave the range of the float arithmetic in dot().
-LB_INLINE bool in_float_range(const Operand& a, const Operand& b) {
-    return a.largest < 255 && b.largest < 128 && a.largest + b.largest <= 241;
+// Infinities, NaNs and products beyond 2^114 leave the range of the float arithmetic in group_sum().
+LB_INLINE bool in_float_range(const SrcTile& a, const SrcTile& b) {
+    const auto largest = [](const SrcTile& src) {
+        I32 e{};
+        for (int i = 0; i < kTileDatums; i += kLanes) e = max(e, exponent(load(src.word + i)));
+        int32_t all = 0;
+        for (int i = 0; i < kLanes; i++) all = e[i] > all ? e[i] : all;
+        return all;
+    };
+    const int32_t x = largest(a), y = largest(b);
+    return x < 255 && y < 255 && x + y - 127 <= 241;
 }
 
 // The largest exponent among 8 products, per column. Products of zero count as exponent 0.

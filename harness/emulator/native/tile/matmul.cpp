@@ -31,7 +31,7 @@ void matmul(DestTile& dest, const SrcTile& in0, const SrcTile& in1, Fidelity fid
     split<false>(b, in0);
     const int phases = int(fidelity);
     const bool wide = width == DestWidth::Bits32;
-    if (in_float_range(a, b)) {
+    if (in_float_range(in1, in0)) {
         wide ? multiply<true, false>(dest, a, b, phases) : multiply<false, false>(dest, a, b, phases);
     } else {
         wide ? multiply<true, true>(dest, a, b, phases) : multiply<false, true>(dest, a, b, phases);

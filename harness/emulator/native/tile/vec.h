@@ -8,6 +8,7 @@
 #include <cstring>
 
 #define LB_INLINE inline __attribute__((always_inline))
+#define LB_LAMBDA __attribute__((always_inline))
 
 namespace lb::tile {
 
