@@ -167,6 +167,7 @@ struct Core {
 struct Buffer {
     Space space;
     uint32_t address, page, stride, pages;
+    bool written = false;
     uint32_t bytes_in_bank(uint32_t bank, uint32_t banks) const {
         return pages > bank ? (pages - bank + banks - 1) / banks * stride : 0;
     }

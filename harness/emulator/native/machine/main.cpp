@@ -50,7 +50,18 @@ void print_result() {
         print_counts(core);
         comma = ",\n";
     }
-    printf("]}\n");
+    printf("], \"written\": {");
+    for (const Space space : {Space::Dram, Space::L1}) {
+        printf("%s: [", space == Space::Dram ? "\"dram\"" : ", \"l1\"");
+        comma = "";
+        for (const Buffer& b : machine.buffers) {
+            if (b.space != space || !(b.written || space == Space::L1)) continue;
+            printf("%s%u", comma, b.address);
+            comma = ", ";
+        }
+        printf("]");
+    }
+    printf("}}\n");
 }
 
 }  // namespace

@@ -13,11 +13,14 @@ Buffer* buffer_at(Space space, uint32_t base) {
 
 int bank_count(Space space) { return space == Space::Dram ? machine.banks : machine.grid_x * machine.grid_y; }
 
-void check_dram(Thread& t, const Place& p, uint32_t bytes, const char* what) {
+void check_dram(Thread& t, const Place& p, uint32_t bytes, const char* what, bool write) {
     const Buffer* nearest = nullptr;
-    for (const Buffer& b : machine.buffers) {
+    for (Buffer& b : machine.buffers) {
         if (b.space != Space::Dram || p.address < b.address) continue;
-        if (p.address + uint64_t{bytes} <= b.address + uint64_t{b.bytes_in_bank(p.unit, uint32_t(machine.banks))}) return;
+        if (p.address + uint64_t{bytes} <= b.address + uint64_t{b.bytes_in_bank(p.unit, uint32_t(machine.banks))}) {
+            b.written |= write;
+            return;
+        }
         if (!nearest || b.address > nearest->address) nearest = &b;
     }
     const std::string near = nearest ? format("; the tensor below it, at 0x%x, has %u B in this bank", nearest->address,
@@ -43,12 +46,12 @@ uint32_t own_l1(Thread& t, uint32_t address, const char* what) {
     return uint32_t(offset % kWindowBytes);
 }
 
-Place resolve(Thread& t, uint64_t address, uint32_t bytes, const char* what) {
+Place resolve(Thread& t, uint64_t address, uint32_t bytes, const char* what, bool write) {
     const int x = int(address >> kLocalBits) & 63, y = int(address >> (kLocalBits + kNodeBits)) & 63;
     const uint64_t local = address & ((uint64_t{1} << kLocalBits) - 1);
     if (x == kDramX && y >= kDramY && y < kDramY + machine.banks) {
         const Place p{Space::Dram, uint16_t(y - kDramY), uint32_t(local)};
-        check_dram(t, p, bytes, what);
+        check_dram(t, p, bytes, what, write);
         return p;
     }
     const Core* core = machine.core_at(x, y);
