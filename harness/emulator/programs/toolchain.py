@@ -10,6 +10,7 @@ import shutil
 import subprocess
 import tempfile
 from collections.abc import Callable, Iterable
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 from harness.errors import UsageError
@@ -90,28 +91,27 @@ def build(name: str, key: str, make: Callable[[Path], None]) -> Path:
 def machine() -> Path:
     """The emulator's executable, built at the first use (half a minute)."""
     path, version = compiler()
-    sources = sorted([*(NATIVE / "machine").glob("*.cpp"), *(NATIVE / "tile").glob("*.cpp")])
     # Floating point as written: results must not depend on contraction.
     flags = ["-std=c++17", "-O2", "-g1", "-march=native", "-ffp-contract=off", "-fno-exceptions", "-fno-rtti", "-Wno-psabi"]
-    key = digest([version, cpu(), *flags, _tree(NATIVE / "machine"), _tree(NATIVE / "tile"), headers_digest()])
+    headers = [p.read_bytes() for folder in ("include", "tile", "machine") for p in sorted((NATIVE / folder).rglob("*.h"))]
+    common = digest([version, cpu(), *flags, *headers])
+    keys = {
+        source: digest([common, source.read_bytes()])
+        for source in sorted([*(NATIVE / "machine").glob("*.cpp"), *(NATIVE / "tile").glob("*.cpp")])
+    }
 
-    def make(out: Path) -> None:
-        objects = []
-        running = []
-        for source in sources:
-            objects.append(str(out.parent / (source.stem + ".o")))
-            command = [path, *flags, "-c", str(source), "-o", objects[-1]]
-            running.append(subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True))
-            if len(running) == 2:
-                _finish(running.pop(0))
-        for process in running:
-            _finish(process)
-        _finish(subprocess.Popen([path, *objects, "-o", str(out), "-rdynamic", "-ldl"], stderr=subprocess.PIPE, text=True))
+    def compile_object(source: Path) -> Path:
+        return build("machine.o", keys[source], lambda out: _run([path, *flags, "-c", str(source), "-o", str(out)]))
 
-    return build("machine", key, make)
+    def link(out: Path) -> None:
+        with ThreadPoolExecutor(os.cpu_count() or 1) as pool:
+            objects = [str(o) for o in pool.map(compile_object, keys)]
+        _run([path, *objects, "-o", str(out), "-rdynamic", "-ldl"])
+
+    return build("machine", digest(["machine", *keys.values()]), link)
 
 
-def _finish(process: subprocess.Popen[str]) -> None:
-    out, err = process.communicate()
-    if process.returncode:
-        raise UsageError(f"the emulator does not compile with {compiler()[0]}:\n{out or ''}{err or ''}"[:4000])
+def _run(command: list[str]) -> None:
+    done = subprocess.run(command, capture_output=True, text=True)
+    if done.returncode:
+        raise UsageError(f"the emulator does not compile with {command[0]}:\n{done.stderr}"[:4000])

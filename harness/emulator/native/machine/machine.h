@@ -68,6 +68,7 @@ struct Transfer {
     Place from{}, to{};
     std::vector<uint16_t> receivers;  // cores still to be written; one for unicast to L1, none for DRAM
     std::vector<uint8_t> payload;     // what a sent write carries
+    std::vector<uint16_t> initialised;  // and which of it was ever written
     uintptr_t pc = 0;
 };
 
@@ -213,6 +214,10 @@ void poll(Thread& t, uintptr_t what);
 enum class By : uint8_t { Cpu, Noc, Unpacker, Packer };
 void check_read(Core& core, uint32_t address, uint32_t bytes, Thread& who, By by, uintptr_t pc, uint64_t transfer = 0);
 void check_write(Core& core, uint32_t address, uint32_t bytes, Thread& who, By by, uintptr_t pc, uint64_t transfer = 0);
+// Which bytes of a range were ever written, a mask for each granule; empty when all were. And the same for where a
+// transfer puts them: source and destination agree modulo the granule.
+std::vector<uint16_t> initialised_in(const Core& core, uint32_t address, uint32_t bytes);
+void spread_uninitialised(Core& core, uint32_t address, uint32_t bytes, const std::vector<uint16_t>& source);
 void count_in_flight(Core& core, uint32_t begin, uint32_t end, int by);
 void add_in_flight(Core& core, InFlight range);
 void drop_in_flight(Core& core, uint64_t transfer, bool write);

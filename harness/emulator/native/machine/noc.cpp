@@ -70,6 +70,9 @@ void land(Thread& t, Transfer& r) {
         check_dram_read(t, r.from, r.bytes);
     }
     check_write(*t.core, r.to.address, r.bytes, t, By::Noc, r.pc, r.id);
+    if (r.from.space == Space::L1)
+        spread_uninitialised(*t.core, r.to.address, r.bytes,
+                             initialised_in(machine.cores[r.from.unit], r.from.address, r.bytes));
 }
 
 template <class Which>
@@ -117,6 +120,7 @@ void send(Thread& t, Transfer& w) {
     w.sent = true;
     const uint8_t* source = bytes_at(w.from);
     w.payload.assign(source, source + w.bytes);
+    w.initialised = initialised_in(*t.core, w.from.address, w.bytes);
     drop_in_flight(*t.core, w.id, false);
     check_read(*t.core, w.from.address, w.bytes, t, By::Noc, w.pc, w.id);
 }
@@ -125,6 +129,7 @@ void arrive(Thread& t, Transfer& w, Core& core) {
     memcpy(core.l1 + w.to.address, w.payload.data(), w.bytes);
     drop_in_flight(core, w.id, true);
     check_write(core, w.to.address, w.bytes, t, By::Noc, w.pc, w.id);
+    spread_uninitialised(core, w.to.address, w.bytes, w.initialised);
 }
 
 void complete(Thread& t, Transfer& w) {

@@ -48,6 +48,12 @@ void check_transfers(Core& core, uint32_t begin, uint32_t end, Thread& t, By by,
           {{other_write ? "the write" : "the read", &o, other_pc}});
 }
 
+[[noreturn]] void uninitialised(Core& core, uint32_t address, Thread& t, By by, uintptr_t pc) {
+    fault("uninitialised-read", &t, pc,
+          format("%s reads L1 %s of core (%d,%d), which nothing has written", by_name(by), l1_name(core, address).c_str(),
+                 core.x, core.y));
+}
+
 }  // namespace
 
 void Shadow::own(uint32_t begin, uint32_t bytes, bool initialised) {
@@ -59,7 +65,7 @@ void Shadow::own(uint32_t begin, uint32_t bytes, bool initialised) {
 
 void check_read(Core& core, uint32_t address, uint32_t bytes, Thread& t, By by, uintptr_t pc, uint64_t transfer) {
     const uint32_t end = address + bytes;
-    bool moving = false;
+    bool moving = false, anything = by != By::Noc;
     for (uint32_t g = address & ~(Shadow::kGranule - 1); g < end; g += Shadow::kGranule) {
         Granule& s = core.shadow.at(g);
         const uint16_t mask = Shadow::mask(g, address, end);
@@ -69,11 +75,11 @@ void check_read(Core& core, uint32_t address, uint32_t bytes, Thread& t, By by, 
             if (moving) check_transfers(core, address, end, t, by, pc, false, transfer);
             race(core, g, t, by, pc, false, s.written, s.write_pc, true);
         }
-        if ((s.initialised & mask) != mask) {
+        if (by == By::Noc) {
+            anything |= (s.initialised & mask) != 0;
+        } else if ((s.initialised & mask) != mask) {
             if (moving) check_transfers(core, address, end, t, by, pc, false, transfer);
-            fault("uninitialised-read", &t, pc,
-                  format("%s reads L1 %s of core (%d,%d), which nothing has written", by_name(by),
-                         l1_name(core, g).c_str(), core.x, core.y));
+            uninitialised(core, g, t, by, pc);
         }
         if (s.read != t.epoch()) {
             s.read_mask = epoch_thread(s.read) == t.id ? uint16_t(s.read_mask | mask) : mask;
@@ -84,6 +90,25 @@ void check_read(Core& core, uint32_t address, uint32_t bytes, Thread& t, By by, 
         s.read_pc = pc;
     }
     if (moving) check_transfers(core, address, end, t, by, pc, false, transfer);
+    // A transfer may carry padding that was never written, but not that alone.
+    if (!anything) uninitialised(core, address, t, by, pc);
+}
+
+std::vector<uint16_t> initialised_in(const Core& core, uint32_t address, uint32_t bytes) {
+    const uint32_t first = address / Shadow::kGranule, last = (address + bytes - 1) / Shadow::kGranule;
+    bool all = true;
+    for (uint32_t g = first; g <= last; ++g) all &= core.shadow.granules[g].initialised == 0xFFFF;
+    if (all) return {};
+    std::vector<uint16_t> masks;
+    for (uint32_t g = first; g <= last; ++g) masks.push_back(core.shadow.granules[g].initialised);
+    return masks;
+}
+
+void spread_uninitialised(Core& core, uint32_t address, uint32_t bytes, const std::vector<uint16_t>& source) {
+    for (size_t i = 0; i < source.size(); ++i) {
+        const uint32_t g = (address / Shadow::kGranule + uint32_t(i)) * Shadow::kGranule;
+        core.shadow.at(g).initialised &= uint16_t(source[i] | ~Shadow::mask(g, address, address + bytes));
+    }
 }
 
 void check_write(Core& core, uint32_t address, uint32_t bytes, Thread& t, By by, uintptr_t pc, uint64_t transfer) {
