@@ -1,0 +1,16 @@
+// expect: stack-overflow (0,0) RISCV_1
+// Recursion without end.
+#include "program.h"
+
+uint32_t depth(volatile uint32_t* n) {
+    volatile uint32_t here[64];
+    here[0] = *n + 1;
+    return depth(here) + here[0];  // FAULT
+}
+
+void kernel_main() {
+#if defined(READER)
+    volatile uint32_t start = 0;
+    depth(&start);
+#endif
+}

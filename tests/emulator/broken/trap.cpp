@@ -1,0 +1,13 @@
+// expect: crash (0,0) RISCV_1
+// The kernel stops itself.
+#include "program.h"
+
+void kernel_main() {
+#if defined(READER)
+    __builtin_trap();  // FAULT
+#elif defined(WRITER)
+
+#elif defined(COMPUTE)
+
+#endif
+}
