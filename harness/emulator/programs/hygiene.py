@@ -74,7 +74,7 @@ def _nm(object_file: Path, *flags: str) -> list[str]:
 
 def _line_of(nm_line: str, source: Path, name: str) -> Location:
     found = re.search(r"\t(.+):(\d+)$", nm_line)
-    if found and "/native/include/" not in found[1] and Path(found[1]).is_file():
+    if found and "/native/include/" not in found[1] and not found[1].endswith("/unit.cpp") and Path(found[1]).is_file():
         return Location(Path(found[1]), int(found[2]))
     for number, text in enumerate(source.read_text().splitlines(), start=1):
         if re.search(rf"\b{re.escape(name)}\b", text):

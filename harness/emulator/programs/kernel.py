@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import os
 import re
 import subprocess
 from collections.abc import Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -22,8 +24,9 @@ TILE_BYTES = {0: 4096, 5: 2048, 6: 1088, 7: 576, 8: 4096, 9: 2048, 24: 4096}
 COMPILE = [
     "-std=c++17",
     "-O1",
-    "-g",
+    "-gdwarf-4",  # addr2line of binutils 2.40 mistakes the files of version 5
     "-fPIC",
+    "-fvisibility=hidden",
     "-fno-exceptions",
     "-fno-rtti",
     "-fno-threadsafe-statics",
@@ -67,9 +70,9 @@ def compile_kernel(kernel: KernelDescriptor, formats: Mapping[int, int]) -> Comp
         roles: Sequence[str] = TRISC
     else:
         roles = (kernel.config.processor.name,)
-    jobs = {role: _Unit(kernel, source, role, formats) for role in roles}
-    running = [unit.start() for unit in jobs.values()]
-    objects = {role: unit.finish(process) for (role, unit), process in zip(jobs.items(), running, strict=True)}
+    with ThreadPoolExecutor(os.cpu_count() or 1) as pool:
+        paths = list(pool.map(lambda role: _compile(kernel, source, role, formats), roles))
+    objects = dict(zip(roles, paths, strict=True))
     return CompiledKernel(source.name, objects, source)
 
 
@@ -83,48 +86,25 @@ def _source_file(kernel: KernelDescriptor) -> Path:
     return toolchain.build(f"inline_{key[:8]}.cpp", key, lambda path: path.write_text(kernel.kernel_source) and None)
 
 
-class _Unit:
-    """One compilation: the kernel for one RISC."""
+def _compile(kernel: KernelDescriptor, source: Path, role: str, formats: Mapping[int, int]) -> Path:
+    """The shared object of the kernel for one RISC, from the cache or newly compiled."""
+    compiler, version = toolchain.compiler()
+    flags = [*COMPILE, *(CLANG if toolchain.is_clang() else GCC), "-I", str(toolchain.NATIVE / "include")]
+    flags += [f"-I{p}" for p in (source.parent, *kernel.compiler_include_paths)]
+    text = _unit_text(kernel, source, role, formats)
+    key = toolchain.digest([version, *flags, *LINK, text, toolchain.headers_digest(), *_local_sources(source)])
 
-    def __init__(self, kernel: KernelDescriptor, source: Path, role: str, formats: Mapping[int, int]) -> None:
-        self.source = source
-        self.text = _unit_text(kernel, source, role, formats)
-        self.flags = [*COMPILE, *(CLANG if toolchain.is_clang() else GCC), "-I", str(toolchain.NATIVE / "include")]
-        self.flags += [f"-I{p}" for p in (source.parent, *kernel.compiler_include_paths)]
-        path, version = toolchain.compiler()
-        self.compiler = path
-        self.key = toolchain.digest(
-            [version, *self.flags, *LINK, self.text, toolchain.headers_digest(), *_local_sources(source)]
-        )
-        self.target = toolchain.cache_dir() / self.key[:2] / self.key / "kernel.so"
+    def make(out: Path) -> None:
+        unit, object_file = out.with_name("unit.cpp"), out.with_name("kernel.o")
+        unit.write_text(text)
+        command = [compiler, *flags, "-c", str(unit), "-o", str(object_file)]
+        done = subprocess.run(command, capture_output=True, text=True)
+        _judge(done.stderr, done.returncode, source)
+        check_symbols(object_file, source)
+        check_globals(object_file, source)
+        subprocess.run([compiler, *LINK, str(object_file), "-o", str(out)], check=True, capture_output=True)
 
-    def start(self) -> subprocess.Popen[str] | None:
-        """Begin compiling, unless the result is cached."""
-        if self.target.exists():
-            return None
-        self.target.parent.mkdir(parents=True, exist_ok=True)
-        unit = self.target.with_name("unit.cpp")
-        unit.write_text(self.text)
-        self.object = self.target.with_name(f"kernel.{id(self)}.o")
-        command = [self.compiler, *self.flags, "-c", str(unit), "-o", str(self.object)]
-        return subprocess.Popen(command, stderr=subprocess.PIPE, text=True)
-
-    def finish(self, process: subprocess.Popen[str] | None) -> Path:
-        """Wait, judge the diagnostics, check the object, link."""
-        if process is None:
-            return self.target
-        _, errors = process.communicate()
-        _judge(errors, process.returncode, self.source)
-        check_symbols(self.object, self.source)
-        check_globals(self.object, self.source)
-
-        def link(out: Path) -> None:
-            command = [self.compiler, *LINK, str(self.object), "-o", str(out)]
-            subprocess.run(command, check=True, capture_output=True)
-
-        toolchain.build("kernel.so", self.key, link)
-        self.object.unlink(missing_ok=True)
-        return self.target
+    return toolchain.build("kernel.so", key, make)
 
 
 def _unit_text(kernel: KernelDescriptor, source: Path, role: str, formats: Mapping[int, int]) -> str:
@@ -155,7 +135,8 @@ def _unit_text(kernel: KernelDescriptor, source: Path, role: str, formats: Mappi
     else:
         which = {"RISCV_0": "COMPILE_FOR_BRISC", "RISCV_1": "COMPILE_FOR_NCRISC"}[role]
         lines += [f"#define {which} 1", f"#define NOC_INDEX {kernel.config.noc.value}", '#include "lb/kernel.h"']
-    lines += [f'#include "{source}"', 'extern "C" void lb_kernel_entry() { kernel_main(); }', ""]
+    # Not inlined, so that its lines are told apart from the entry's.
+    lines += ["[[gnu::noinline]] void kernel_main();", f'#include "{source}"', 'extern "C" [[gnu::visibility("default")]] void lb_kernel_entry() { kernel_main(); }', ""]
     return "\n".join(lines)
 
 

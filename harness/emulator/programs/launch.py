@@ -6,6 +6,7 @@ import json
 import subprocess
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
@@ -53,7 +54,9 @@ def place(program: ProgramDescriptor, device: Device) -> PlacedProgram:
     """Check ``program`` against the device, compile its kernels, place its circular buffers. Raises KernelFault."""
     _check(program, device)
     addresses = _place_cbs(program.cbs, device.l1)
-    kernels = [compile_kernel(kernel, _formats_on(program.cbs, kernel)) for kernel in program.kernels]
+    with ThreadPoolExecutor() as pool:
+        formats = [_formats_on(program.cbs, kernel) for kernel in program.kernels]
+        kernels = list(pool.map(compile_kernel, program.kernels, formats))
     return PlacedProgram(program, kernels, addresses)
 
 

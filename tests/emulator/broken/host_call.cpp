@@ -4,6 +4,5 @@
 
 void kernel_main() {
     int* numbers = new int[4];  // FAULT
-    numbers[get_tile_size(0) % 4] = 1;
-    delete[] numbers;
+    static_cast<volatile int*>(numbers)[0] = 1;
 }

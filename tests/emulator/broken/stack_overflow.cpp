@@ -4,8 +4,9 @@
 
 uint32_t depth(volatile uint32_t* n) {
     volatile uint32_t here[64];
-    here[0] = *n + 1;
-    return depth(here) + here[0];  // FAULT
+    here[0] = *n + 1;  // FAULT
+    if (here[0] == 0) return 0;
+    return depth(here) + here[0];
 }
 
 void kernel_main() {

@@ -1,4 +1,4 @@
-// expect: wrong-init (0,0) unpack
+// expect: wrong-init (0,0) math
 // The tiles are added after an init for a copy.
 #include "program.h"
 

@@ -127,7 +127,7 @@ uint64_t last_calls = 0;
 const Thread* last_running = nullptr;
 int same_for = 0;
 
-// Fires every second of CPU time: a thread that ran all along without calling the machine loops without end.
+// Fires every second of CPU time: asks the next load or store for its place; a thread that ran all along without calling the machine loops without end.
 void on_tick(int, siginfo_t*, void* context) {
     Thread* t = machine.running;
     if (!t || t != last_running || t->calls != last_calls) {
@@ -136,7 +136,10 @@ void on_tick(int, siginfo_t*, void* context) {
         same_for = 0;
         return;
     }
-    if (++same_for < slice_limit) return;
+    if (++same_for < slice_limit) {
+        machine.sample = true;
+        return;
+    }
     fault("infinite-loop", t, kernel_pc(program_counter(context)),
           format("the kernel has run for %d s of CPU time without calling the machine", same_for));
 }

@@ -14,11 +14,12 @@ constexpr uintptr_t kWallClockLow = 0xFFB121F0, kWallClockHigh = 0xFFB121F8;
 
 [[gnu::always_inline]] inline void access(const void* p, uint32_t bytes, bool write, bool is_volatile, void* pc) {
     const auto address = reinterpret_cast<uintptr_t>(p);
-    if (address >> 32) return;  // stack, constants
-    Thread* running = machine.running;
-    if (!running) return;
-    Thread& t = *running;
+    if (address >> 32 && !machine.sample) return;  // stack, constants
+    if (!machine.running) return;
+    Thread& t = *machine.running;
     t.pc = reinterpret_cast<uintptr_t>(pc);
+    machine.sample = false;
+    if (address >> 32) return;
     if (address == kWallClockLow || address == kWallClockHigh) {
         *reinterpret_cast<uint32_t*>(address) = uint32_t(address == kWallClockLow ? t.clock : t.clock >> 32);
         return;

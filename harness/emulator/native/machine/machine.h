@@ -188,6 +188,7 @@ struct Machine {
     Thread* running = nullptr;
     void* main_context = nullptr;
     std::deque<Thread*> ready;
+    volatile bool sample = false;  // a load or store is to note its place, whatever its address
     uint64_t progress = 0;  // grows with everything but polling
     uint64_t next_transfer = 1;
 

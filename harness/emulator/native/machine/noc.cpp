@@ -24,7 +24,7 @@ void check_size(uint32_t bytes, const char* what) {
     if (!bytes) fault("empty-transfer", format("%s of 0 B", what));
 }
 
-constexpr size_t kMostInFlight = 1 << 16;
+constexpr size_t kMostInFlight = 1 << 14;
 
 void check_room(const std::vector<std::unique_ptr<Transfer>>& list) {
     if (list.size() >= kMostInFlight)
@@ -73,6 +73,11 @@ void land(Thread& t, Transfer& r) {
     if (r.from.space == Space::L1)
         spread_uninitialised(*t.core, r.to.address, r.bytes,
                              initialised_in(machine.cores[r.from.unit], r.from.address, r.bytes));
+}
+
+// A thread that waits for its transfers lets all others run first: what they can see of memory is then as old as it may be.
+void let_others_run(Thread& t, const std::vector<std::unique_ptr<Transfer>>& list) {
+    if (!list.empty()) give_way(t);
 }
 
 template <class Which>
@@ -280,18 +285,21 @@ void lb_set_trid(bool write, uint32_t trid, uint8_t noc) {
 void lb_read_barrier(uint8_t noc) {
     Thread& t = enter(__builtin_return_address(0));
     ++t.core->counts.read_barriers;
+    let_others_run(t, t.reads);
     land_reads(t, [noc](const Transfer& r) { return r.noc == noc; });
 }
 
 void lb_read_barrier_trid(uint32_t trid, uint8_t noc) {
     Thread& t = enter(__builtin_return_address(0));
     ++t.core->counts.read_barriers;
+    let_others_run(t, t.reads);
     land_reads(t, [=](const Transfer& r) { return r.noc == noc && r.trid == trid; });
 }
 
 void lb_write_barrier(uint8_t noc) {
     Thread& t = enter(__builtin_return_address(0));
     ++t.core->counts.write_barriers;
+    let_others_run(t, t.writes);
     complete_writes(t, [noc](const Transfer& w) { return w.noc == noc && !w.posted; });
     settle_sends(t);
 }
@@ -299,12 +307,14 @@ void lb_write_barrier(uint8_t noc) {
 void lb_write_barrier_trid(uint32_t trid, uint8_t noc) {
     Thread& t = enter(__builtin_return_address(0));
     ++t.core->counts.write_barriers;
+    let_others_run(t, t.writes);
     complete_writes(t, [=](const Transfer& w) { return w.noc == noc && w.trid == trid && !w.posted; });
 }
 
 // A posted write is never acknowledged: flushed is all that can be known of it, so it arrives then.
 void lb_writes_flushed(uint8_t noc, bool posted) {
     Thread& t = enter(__builtin_return_address(0));
+    let_others_run(t, t.writes);
     if (posted) {
         complete_writes(t, [noc](const Transfer& w) { return w.noc == noc && w.posted; });
         return;

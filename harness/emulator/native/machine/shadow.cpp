@@ -26,6 +26,12 @@ void check_transfers(Core& core, uint32_t begin, uint32_t end, Thread& t, By by,
                      uint64_t transfer) {
     for (const InFlight& f : core.in_flight) {
         if (f.transfer == transfer || f.end <= begin || end <= f.begin || (!write && !f.write)) continue;
+        if (write && f.write && f.owner != &t)
+            fault("race", &t, pc,
+                  format("%s writes L1 %s of core (%d,%d) while a transfer of %s writes it too, and nothing orders them",
+                         by_name(by), l1_name(core, begin > f.begin ? begin : f.begin).c_str(), core.x, core.y,
+                         who(*f.owner).c_str()),
+                  {{"the other write", f.owner, f.pc}});
         const bool is_read = f.write && f.owner->core == &core;
         const char* missing = !f.write ? "noc_async_writes_flushed() or noc_async_write_barrier()"
                               : is_read ? "noc_async_read_barrier()"
