@@ -68,7 +68,7 @@ class Builder:
         defines: Mapping[str, str] | None = None,
         **compute: Any,
     ) -> Any:
-        """A kernel of this folder, or of a path. ``role``: reader, writer or compute. ``runtime(x, y)``: its arguments."""
+        """A kernel of ``kernels``, or of a path. ``role``: reader, writer or compute. ``runtime(x, y)``: its args."""
         t = self.ttnn
         args = t.RuntimeArgs()
         for r in cores.ranges():
@@ -98,7 +98,9 @@ class Builder:
         core = self.device.worker_core_from_logical_core(self.ttnn.CoreCoord(x, y))
         return core.x, core.y
 
-    def program(self, kernels: Sequence[Any], cbs: Sequence[Any], semaphores: Sequence[tuple[int, Any, int]] = ()) -> Any:
+    def program(
+        self, kernels: Sequence[Any], cbs: Sequence[Any], semaphores: Sequence[tuple[int, Any, int]] = ()
+    ) -> Any:
         """A program. ``semaphores``: (id, cores, initial value)."""
         t = self.ttnn
         return t.ProgramDescriptor(

@@ -24,14 +24,30 @@ def copy(b: Builder, block: int = 2, cores: int = 2) -> torch.Tensor:
     a, out, grid = b.tensor(values(1)), b.empty(SHAPE), b.grid(cores)
     each = N_TILES // cores
     kernels = [
-        b.kernel("reader.cpp", "reader", grid, [1, block, *b.accessors(a)], lambda x, y: [a.buffer_address(), 0, x * each, each]),
-        b.kernel("writer.cpp", "writer", grid, [0, block, *b.accessors(out)], lambda x, y: [out.buffer_address(), x * each, each]),
+        b.kernel(
+            "reader.cpp",
+            "reader",
+            grid,
+            [1, block, *b.accessors(a)],
+            lambda x, y: [a.buffer_address(), 0, x * each, each],
+        ),
+        b.kernel(
+            "writer.cpp",
+            "writer",
+            grid,
+            [0, block, *b.accessors(out)],
+            lambda x, y: [out.buffer_address(), x * each, each],
+        ),
     ]
     return b.run([a, out], b.program(kernels, [b.cb(0, grid, 2 * block)]))
 
 
 def binary(
-    b: Builder, name: str = "mul", broadcast: str = "", dtypes: tuple[str, str, str] = ("bfloat16",) * 3, **compute: object
+    b: Builder,
+    name: str = "mul",
+    broadcast: str = "",
+    dtypes: tuple[str, str, str] = ("bfloat16",) * 3,
+    **compute: object,
 ) -> torch.Tensor:
     """out = a op b on two cores."""
     block, cores = 2, 2
@@ -44,7 +60,8 @@ def binary(
                  lambda cx, _: [x.buffer_address(), y.buffer_address(), cx * each, each]),
         b.kernel("writer.cpp", "writer", grid, [2, block, *b.accessors(out)],
                  lambda cx, _: [out.buffer_address(), cx * each, each]),
-        b.kernel("binary.cpp", "compute", grid, [block], lambda cx, _: [each], defines={"INIT": init, "TILES": tiles}, **compute),
+        b.kernel("binary.cpp", "compute", grid, [block], lambda cx, _: [each],
+                 defines={"INIT": init, "TILES": tiles}, **compute),
     ]  # fmt: skip
     cbs = [b.cb(i, grid, 2 * block, d) for i, d in enumerate(dtypes)]
     return b.run([x, y, out], b.program(kernels, cbs))
@@ -62,8 +79,12 @@ def unary(b: Builder, sfpu: str = "", move: str = "copy", dtype: str = "bfloat16
         "SFPU(dst)": f"{sfpu}_tile{scalar}" if sfpu else "",
     }
     kernels = [
-        b.kernel("reader.cpp", "reader", grid, [1, 1, *b.accessors(a)], lambda x, y: [a.buffer_address(), 0, 0, N_TILES]),
-        b.kernel("writer.cpp", "writer", grid, [2, 1, *b.accessors(out)], lambda x, y: [out.buffer_address(), 0, N_TILES]),
+        b.kernel(
+            "reader.cpp", "reader", grid, [1, 1, *b.accessors(a)], lambda x, y: [a.buffer_address(), 0, 0, N_TILES]
+        ),
+        b.kernel(
+            "writer.cpp", "writer", grid, [2, 1, *b.accessors(out)], lambda x, y: [out.buffer_address(), 0, N_TILES]
+        ),
         b.kernel("unary.cpp", "compute", grid, [], lambda x, y: [N_TILES], defines=defines, **compute),
     ]
     return b.run([a, out], b.program(kernels, [b.cb(0, grid, 2, dtype), b.cb(2, grid, 2, dtype)]))
@@ -74,7 +95,11 @@ def matmul(
 ) -> torch.Tensor:
     """out [64, 64] = in0 [64, 128] @ in1 [128, 64] on one core, as blocks of 2 x 2 tiles."""
     rt, ct, kt = 2, 2, 4
-    in0, in1, out = b.tensor(values(4)), b.tensor(values(5, (1, 1, 128, 64)), weights), b.empty((1, 1, 64, 64), out_dtype)
+    in0, in1, out = (
+        b.tensor(values(4)),
+        b.tensor(values(5, (1, 1, 128, 64)), weights),
+        b.empty((1, 1, 64, 64), out_dtype),
+    )
     grid = b.grid(1)
     kernels = [
         b.kernel("reader.cpp", "reader", grid, [2, 8, *b.accessors(in0, in1)],
@@ -95,10 +120,17 @@ def norm(b: Builder) -> torch.Tensor:
     kernels = [
         b.kernel("norm_reader.cpp", "reader", grid, [width, scaler << 16 | scaler, *b.accessors(a)],
                  lambda x, y: [a.buffer_address(), x, 1]),
-        b.kernel("writer.cpp", "writer", grid, [2, 1, *b.accessors(out)], lambda x, y: [out.buffer_address(), x * width, width]),
+        b.kernel("writer.cpp", "writer", grid, [2, 1, *b.accessors(out)],
+                 lambda x, y: [out.buffer_address(), x * width, width]),
         b.kernel("norm.cpp", "compute", grid, [width, eps], lambda x, y: [1], fp32_dest_acc_en=True),
     ]  # fmt: skip
-    cbs = [b.cb(0, grid, width), b.cb(1, grid, 1), b.cb(2, grid), b.cb(3, grid, width, "float32"), b.cb(4, grid, 1, "float32")]
+    cbs = [
+        b.cb(0, grid, width),
+        b.cb(1, grid, 1),
+        b.cb(2, grid),
+        b.cb(3, grid, width, "float32"),
+        b.cb(4, grid, 1, "float32"),
+    ]
     return b.run([a, out], b.program(kernels, cbs))
 
 

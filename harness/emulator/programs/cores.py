@@ -32,12 +32,7 @@ class CoreRange:
     def contains(self, other: CoreCoord | CoreRange) -> bool:
         """Whether a core, or every core of a range, lies in this one."""
         first, last = (other.start, other.end) if isinstance(other, CoreRange) else (other, other)
-        return (
-            self.start.x <= first.x
-            and self.start.y <= first.y
-            and last.x <= self.end.x
-            and last.y <= self.end.y
-        )
+        return self.start.x <= first.x and self.start.y <= first.y and last.x <= self.end.x and last.y <= self.end.y
 
     def grid_size(self) -> CoreCoord:
         """Columns and rows."""
@@ -54,7 +49,8 @@ class CoreRangeSet:
             for core in r:
                 if core in seen:
                     raise RuntimeError(
-                        f"Cannot create CoreRangeSet with specified core ranges because core ranges {seen[core]} and {r} overlap!"
+                        "Cannot create CoreRangeSet with specified core ranges because core ranges "
+                        f"{seen[core]} and {r} overlap!"
                     )
                 seen[core] = r
         self._cores = list(seen)

@@ -12,9 +12,9 @@ from typing import Any
 class Counts:
     """Transfers (number and bytes), barriers and tile operations of one core, or of all together.
 
-    A multicast counts once, with the bytes sent. ``most_reads_in_flight``: on one thread before a barrier; in a total, the
-    largest of the cores. ``tile_ops``: number by kind, formats and fidelity. ``cb_high_water``: most pages that a circular
-    buffer held, by index.
+    A multicast counts once, with the bytes sent. ``most_reads_in_flight``: on one thread before a barrier; in a total,
+    the largest of the cores. ``tile_ops``: number by kind, formats and fidelity. ``cb_high_water``: most pages that a
+    circular buffer held, by index.
     """
 
     dram_reads: int = 0

@@ -46,8 +46,6 @@ class NOC(enum.Enum):
 
     RISCV_0_default = 0
     RISCV_1_default = 1
-    NOC_0 = 0
-    NOC_1 = 1
 
 
 class NOC_MODE(enum.Enum):
@@ -76,13 +74,17 @@ class DataMovementConfigDescriptor:
 class ReaderConfigDescriptor:
     """A reader: RISCV_1 on NoC 0."""
 
-    processor, noc, noc_mode = DataMovementProcessor.RISCV_1, NOC.NOC_0, NOC_MODE.DM_DEDICATED_NOC
+    processor = DataMovementProcessor.RISCV_1
+    noc = NOC.RISCV_0_default
+    noc_mode = NOC_MODE.DM_DEDICATED_NOC
 
 
 class WriterConfigDescriptor:
     """A writer: RISCV_0 on NoC 1."""
 
-    processor, noc, noc_mode = DataMovementProcessor.RISCV_0, NOC.NOC_1, NOC_MODE.DM_DEDICATED_NOC
+    processor = DataMovementProcessor.RISCV_0
+    noc = NOC.RISCV_1_default
+    noc_mode = NOC_MODE.DM_DEDICATED_NOC
 
 
 @dataclass
@@ -168,7 +170,7 @@ class RuntimeArgsColProxy:
         self._args.append(core, [*known, *values])
 
 
-class SourceType(enum.Enum):
+class _SourceType(enum.Enum):
     """Whether ``kernel_source`` is a path or the text itself."""
 
     FILE_PATH = 0
@@ -181,12 +183,12 @@ Config = ReaderConfigDescriptor | WriterConfigDescriptor | DataMovementConfigDes
 class KernelDescriptor:
     """One kernel: its source, where it runs, its arguments, its RISC."""
 
-    SourceType = SourceType
+    SourceType = _SourceType
 
     def __init__(
         self,
         kernel_source: str = "",
-        source_type: SourceType = SourceType.FILE_PATH,
+        source_type: _SourceType = _SourceType.FILE_PATH,
         core_ranges: CoreRangeSet | None = None,
         compile_time_args: Iterable[int] = (),
         named_compile_time_args: Sequence[tuple[str, int]] = (),
@@ -301,5 +303,3 @@ class TensorAccessorArgs:
     def get_common_runtime_args(self) -> list[int]:
         """None: all is known at compile time."""
         return []
-
-

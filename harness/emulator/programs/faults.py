@@ -44,8 +44,9 @@ class Note:
 class KernelFault(RuntimeError):
     """A kernel did something that is wrong on the device.
 
-    ``kind``: which fault, one word (docs/emulator.md lists them). ``location``: file and line, or None. ``core``: logical
-    (x, y), or None. ``thread``: RISCV_0, RISCV_1, unpack, math or pack. ``notes``: other places that belong to it.
+    ``kind``: which fault, one word (docs/emulator.md lists them). ``location``: file and line, or None. ``core``:
+    logical (x, y), or None. ``thread``: RISCV_0, RISCV_1, unpack, math or pack. ``notes``: other places that belong
+    to it.
     """
 
     def __init__(

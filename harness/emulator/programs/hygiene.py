@@ -10,10 +10,21 @@ from pathlib import Path
 from harness.emulator.programs.faults import KernelFault, Location
 
 # The freestanding part of the C++ library, which the device's toolchain offers too.
-FREESTANDING = set(
-    "algorithm array bit cstddef cstdint cstring initializer_list iterator limits numeric optional tuple type_traits utility "
-    "variant stdint.h stddef.h string.h".split()
-)
+FREESTANDING = {
+    *(
+        "algorithm",
+        "array",
+        "bit",
+        "cstddef",
+        "cstdint",
+        "cstring",
+        "initializer_list",
+        "iterator",
+        "limits",
+        "numeric",
+    ),
+    *("optional", "tuple", "type_traits", "utility", "variant", "stddef.h", "stdint.h", "string.h"),
+}
 # What an object may leave to the loader: the machine's functions, the instrumentation, and the compiler's own calls.
 PROVIDED = re.compile(r"lb_\w+|__tsan_\w+|memcpy|memset|memmove|_GLOBAL_OFFSET_TABLE_")
 INCLUDE = re.compile(r'^\s*#\s*include\s*(<([^>]+)>|"([^"]+)")')
@@ -51,7 +62,9 @@ def check_symbols(object_file: Path, source: Path) -> None:
             continue
         pretty = subprocess.run(["c++filt", name], capture_output=True, text=True, check=False).stdout.strip() or name
         raise KernelFault(
-            "compile-error", f"{pretty} is called, which kernels do not have", _line_of(line, source, pretty.split("(")[0])
+            "compile-error",
+            f"{pretty} is called, which kernels do not have",
+            _line_of(line, source, pretty.split("(")[0]),
         )
 
 
@@ -69,7 +82,9 @@ def check_globals(object_file: Path, source: Path) -> None:
 
 
 def _nm(object_file: Path, *flags: str) -> list[str]:
-    return subprocess.run(["nm", *flags, str(object_file)], capture_output=True, text=True, check=True).stdout.splitlines()
+    return subprocess.run(
+        ["nm", *flags, str(object_file)], capture_output=True, text=True, check=True
+    ).stdout.splitlines()
 
 
 def _line_of(nm_line: str, source: Path, name: str) -> Location:

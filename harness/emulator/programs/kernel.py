@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from harness.emulator.programs import toolchain
-from harness.emulator.programs.descriptors import ComputeConfigDescriptor, KernelDescriptor, SourceType
+from harness.emulator.programs.descriptors import ComputeConfigDescriptor, KernelDescriptor
 from harness.emulator.programs.faults import KernelFault, Location
 from harness.emulator.programs.hygiene import check_globals, check_includes, check_symbols
 from harness.emulator.ttnn.types import MathFidelity
@@ -49,7 +49,9 @@ CLANG = ["-fms-extensions", "-Wno-int-to-void-pointer-cast", "-mllvm", "-tsan-di
 LINK = ["-shared", "-nostdlib", "-Wl,--wrap=memcpy,--wrap=memset,--wrap=memmove"]
 # Warnings that the device's build does not turn into errors either.
 TOLERATED = ("deprecated", "multistatement", "parentheses", "unused-but-set", "-Wpedantic")
-DIAGNOSTIC = re.compile(r"^(?P<file>[^:\n]+):(?P<line>\d+):\d+: (?P<kind>warning|error|fatal error): (?P<text>.*)$", re.M)
+DIAGNOSTIC = re.compile(
+    r"^(?P<file>[^:\n]+):(?P<line>\d+):\d+: (?P<kind>warning|error|fatal error): (?P<text>.*)$", re.M
+)
 
 
 @dataclass(frozen=True)
@@ -62,8 +64,8 @@ class CompiledKernel:
 
 
 def compile_kernel(kernel: KernelDescriptor, formats: Mapping[int, int]) -> CompiledKernel:
-    """Compile ``kernel`` for its RISC or its three compute threads. ``formats``: tt-metal's format number of each circular
-    buffer index on the kernel's cores. Raises KernelFault with the first error, at the kernel's line."""
+    """Compile ``kernel`` for its RISC or its three compute threads. ``formats``: tt-metal's format number of each
+    circular buffer index on the kernel's cores. Raises KernelFault with the first error, at the kernel's line."""
     source = _source_file(kernel)
     check_includes(source)
     if isinstance(kernel.config, ComputeConfigDescriptor):
@@ -77,13 +79,17 @@ def compile_kernel(kernel: KernelDescriptor, formats: Mapping[int, int]) -> Comp
 
 
 def _source_file(kernel: KernelDescriptor) -> Path:
-    if kernel.source_type is SourceType.FILE_PATH:
+    if kernel.source_type is KernelDescriptor.SourceType.FILE_PATH:
         path = Path(kernel.kernel_source)
         if not path.is_file():
             raise KernelFault("no-source", f"there is no kernel source {kernel.kernel_source}")
         return path.resolve()
     key = toolchain.digest([kernel.kernel_source])
-    return toolchain.build(f"inline_{key[:8]}.cpp", key, lambda path: path.write_text(kernel.kernel_source) and None)
+
+    def write(path: Path) -> None:
+        path.write_text(kernel.kernel_source)
+
+    return toolchain.build(f"inline_{key[:8]}.cpp", key, write)
 
 
 def _compile(kernel: KernelDescriptor, source: Path, role: str, formats: Mapping[int, int]) -> Path:
@@ -98,7 +104,7 @@ def _compile(kernel: KernelDescriptor, source: Path, role: str, formats: Mapping
         unit, object_file = out.with_name("unit.cpp"), out.with_name("kernel.o")
         unit.write_text(text)
         command = [compiler, *flags, "-c", str(unit), "-o", str(object_file)]
-        done = subprocess.run(command, capture_output=True, text=True)
+        done = subprocess.run(command, capture_output=True, text=True, env={**os.environ, "LC_ALL": "C"})
         _judge(done.stderr, done.returncode, source)
         check_symbols(object_file, source)
         check_globals(object_file, source)
@@ -136,7 +142,12 @@ def _unit_text(kernel: KernelDescriptor, source: Path, role: str, formats: Mappi
         which = {"RISCV_0": "COMPILE_FOR_BRISC", "RISCV_1": "COMPILE_FOR_NCRISC"}[role]
         lines += [f"#define {which} 1", f"#define NOC_INDEX {kernel.config.noc.value}", '#include "lb/kernel.h"']
     # Not inlined, so that its lines are told apart from the entry's.
-    lines += ["[[gnu::noinline]] void kernel_main();", f'#include "{source}"', 'extern "C" [[gnu::visibility("default")]] void lb_kernel_entry() { kernel_main(); }', ""]
+    lines += [
+        "[[gnu::noinline]] void kernel_main();",
+        f'#include "{source}"',
+        'extern "C" [[gnu::visibility("default")]] void lb_kernel_entry() { kernel_main(); }',
+        "",
+    ]
     return "\n".join(lines)
 
 

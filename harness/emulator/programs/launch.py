@@ -34,12 +34,22 @@ TIME_LIMIT = 300.0  # seconds; a program that takes longer is taken for one with
 
 
 @dataclass(frozen=True)
+class KernelArgs:
+    """A kernel's runtime arguments: by core, and common to all."""
+
+    by_core: Mapping[CoreCoord, list[int]]
+    common: list[int]
+
+
+@dataclass(frozen=True)
 class PlacedProgram:
-    """A program with its kernels compiled and its circular buffers placed."""
+    """A program with its kernels compiled and its circular buffers placed. ``args``: what its kernels run with."""
 
     program: ProgramDescriptor
     kernels: Sequence[CompiledKernel]
     cb_addresses: Sequence[int]
+    args: Sequence[KernelArgs]
+    l1_end: int  # first byte above the circular buffers, on the core where they reach highest
 
 
 @dataclass(frozen=True)
@@ -53,16 +63,19 @@ class Run:
 def place(program: ProgramDescriptor, device: Device) -> PlacedProgram:
     """Check ``program`` against the device, compile its kernels, place its circular buffers. Raises KernelFault."""
     _check(program, device)
-    addresses = _place_cbs(program.cbs, device.l1)
+    addresses = _place_cbs(program.cbs, device.l1.base)
+    ends = [address + cb.total_size for address, cb in zip(addresses, program.cbs, strict=True)]
     with ThreadPoolExecutor() as pool:
         formats = [_formats_on(program.cbs, kernel) for kernel in program.kernels]
         kernels = list(pool.map(compile_kernel, program.kernels, formats))
-    return PlacedProgram(program, kernels, addresses)
+    args = [KernelArgs(dict(k.runtime_args), list(k.common_runtime_args)) for k in program.kernels]
+    return PlacedProgram(program, kernels, addresses, args, max(ends, default=0))
 
 
 def run(placed: PlacedProgram, device: Device, seed: int = 0, time_limit: float = TIME_LIMIT) -> Run:
-    """Run a placed program in a worker process. ``seed``: 0 is the strict order (everything as late as it may be), others
-    permute what may come in any order. Raises KernelFault for what went wrong."""
+    """Run a placed program in a worker process. ``seed``: 0 is the strict order (everything as late as it may be),
+    others permute what may come in any order. Raises KernelFault for what went wrong."""
+    _check_l1(placed, device.l1)
     job = _job(placed, device, seed)
     fds = (device.dram.fd, device.l1.fd)
     try:
@@ -96,7 +109,9 @@ def _check(program: ProgramDescriptor, device: Device) -> None:
             if core.x >= grid.x or core.y >= grid.y:
                 raise KernelFault("bad-program", f"kernel {i}: core {core} is outside the grid of {grid.x}x{grid.y}")
             if (core, risc) in taken:
-                raise KernelFault("bad-program", f"kernels {taken[core, risc]} and {i} both run on {risc} of core {core}")
+                raise KernelFault(
+                    "bad-program", f"kernels {taken[core, risc]} and {i} both run on {risc} of core {core}"
+                )
             taken[core, risc] = i
         for core, values in kernel.runtime_args:
             if not kernel.core_ranges.contains(core):
@@ -105,35 +120,41 @@ def _check(program: ProgramDescriptor, device: Device) -> None:
                 raise KernelFault("bad-program", f"kernel {i}: {len(values)} runtime args, at most {MAX_ARGS} fit")
     for semaphore in program.semaphores:
         if not 0 <= semaphore.id < MAX_SEMAPHORES:
-            raise KernelFault("semaphore-missing", f"semaphore id {semaphore.id}: ids go from 0 to {MAX_SEMAPHORES - 1}")
+            raise KernelFault(
+                "semaphore-missing", f"semaphore id {semaphore.id}: ids go from 0 to {MAX_SEMAPHORES - 1}"
+            )
 
 
-def _place_cbs(cbs: Sequence[CBDescriptor], l1: Memory) -> list[int]:
-    """As tt-metal: in order, each above the ones before it on any of its cores. Raises KernelFault on overflow."""
-    ends: defaultdict[CoreCoord, int] = defaultdict(lambda: l1.base)
-    used: dict[tuple[CoreCoord, int], int] = {}
+def _check_l1(placed: PlacedProgram, l1: Memory) -> None:
     limit = min([L1_BYTES, *(buffer.address for buffer in l1.live.values())])
+    if placed.l1_end > limit:
+        what = "the end of L1" if limit == L1_BYTES else "L1 tensors"
+        raise KernelFault(
+            "l1-overflow", f"the circular buffers grow to {placed.l1_end} B and clash with {what} at {limit} B"
+        )
+
+
+def _place_cbs(cbs: Sequence[CBDescriptor], base: int) -> list[int]:
+    """As tt-metal: in order, each above the ones before it on any of its cores."""
+    ends: defaultdict[CoreCoord, int] = defaultdict(lambda: base)
+    used: dict[tuple[CoreCoord, int], int] = {}
     addresses = []
     for i, cb in enumerate(cbs):
         for f in cb.format_descriptors:
             if not 0 <= f.buffer_index < MAX_CBS:
-                raise KernelFault("bad-program", f"circular buffer index {f.buffer_index}: they go from 0 to {MAX_CBS - 1}")
+                raise KernelFault(
+                    "bad-program", f"circular buffer index {f.buffer_index}: they go from 0 to {MAX_CBS - 1}"
+                )
             if f.page_size <= 0 or cb.total_size % f.page_size:
                 raise KernelFault(
-                    "page-size", f"cb {f.buffer_index}: {cb.total_size} B are no whole number of pages of {f.page_size} B"
+                    "page-size",
+                    f"cb {f.buffer_index}: {cb.total_size} B are no whole number of pages of {f.page_size} B",
                 )
             for core in cb.core_ranges:
                 if (core, f.buffer_index) in used:
                     raise KernelFault("bad-program", f"two circular buffers have index {f.buffer_index} on core {core}")
                 used[core, f.buffer_index] = i
-        start = align(max([ends[core] for core in cb.core_ranges], default=l1.base), CB_ALIGNMENT)
-        if start + cb.total_size > limit:
-            what = "the end of L1" if limit == L1_BYTES else "L1 tensors"
-            raise KernelFault(
-                "l1-overflow",
-                f"circular buffers on core {next(iter(cb.core_ranges))} grow to {start + cb.total_size} B and clash with "
-                f"{what} at {limit} B",
-            )
+        start = align(max([ends[core] for core in cb.core_ranges], default=base), CB_ALIGNMENT)
         for core in cb.core_ranges:
             ends[core] = start + cb.total_size
         addresses.append(start)
@@ -175,10 +196,14 @@ def _job(placed: PlacedProgram, device: Device, seed: int) -> str:
         lines.append(f"semaphore {semaphore.id} {semaphore.initial_value}")
 
     number = 0
-    for kernel, compiled in zip(program.kernels, placed.kernels, strict=True):
+    for kernel, compiled, args in zip(program.kernels, placed.kernels, placed.args, strict=True):
+        first = kernel.core_ranges.bounding_box().start
         for role, path in compiled.objects.items():
             lines.append(f"kernel {path} {ROLES[role]} {_config_words(kernel)} {compiled.name}")
-            lines += [f"run {number} {index(core)} {_args(kernel, core)}" for core in kernel.core_ranges]
+            for core in kernel.core_ranges:
+                own = args.by_core.get(core, [])
+                words = [number, index(core), first.x, first.y, len(own), *own, len(args.common), *args.common]
+                lines.append("run " + " ".join(map(str, words)))
             number += 1
     return "\n".join(lines) + "\n"
 
@@ -189,10 +214,3 @@ def _config_words(kernel: KernelDescriptor) -> str:
         return f"{c.noc.value} 0 0 0 0"
     to_dest = sum(1 << i for i, m in enumerate(c.unpack_to_dest_mode) if m is UnpackToDestMode.UnpackToDestFp32)
     return f"0 {int(c.fp32_dest_acc_en)} {int(c.dst_full_sync_en)} {int(c.bfp8_pack_precise)} {to_dest}"
-
-
-def _args(kernel: KernelDescriptor, core: CoreCoord) -> str:
-    first = kernel.core_ranges.bounding_box().start
-    own = dict(kernel.runtime_args.to_list()).get(core, [])
-    words = [first.x, first.y, len(own), *own, len(kernel.common_runtime_args), *kernel.common_runtime_args]
-    return " ".join(map(str, words))

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 from weakref import WeakKeyDictionary
 
+from harness.emulator.programs.cache import ProgramCache
 from harness.emulator.programs.counts import ProgramCounts
 from harness.emulator.programs.descriptors import ProgramDescriptor
 from harness.emulator.programs.launch import place, run
@@ -19,10 +20,11 @@ if TYPE_CHECKING:
 @dataclass
 class Programs:
     """What a device keeps of the programs it runs. ``schedule_seed`` permutes the order of what may come in any order
-    (0: everything as late as it may be). ``counts``: of every run, in order."""
+    (0: everything as late as it may be). ``counts``: of every run, in order. ``cache``: the program cache."""
 
     schedule_seed: int = 0
     counts: list[ProgramCounts] = field(default_factory=list)
+    cache: ProgramCache = field(default_factory=ProgramCache)
 
 
 _programs: WeakKeyDictionary[Device, Programs] = WeakKeyDictionary()
@@ -36,13 +38,17 @@ def programs_of(device: Device) -> Programs:
 def generic_op(io_tensors: Sequence[Tensor], program_descriptor: ProgramDescriptor) -> Tensor:
     """Run ``program_descriptor``. ``io_tensors``: the inputs, then the output, all allocated. Returns the output.
 
-    Raises KernelFault when a kernel does what is wrong on the device.
+    Raises KernelFault when a kernel does what is wrong on the device, RuntimeError for operands that ttnn refuses.
     """
+    if len(io_tensors) < 2:
+        raise RuntimeError(
+            f"io_tensors must contain at least one input tensor and one output tensor, got {len(io_tensors)}"
+        )
     device = io_tensors[-1].device()
     if device is None:
         raise RuntimeError("generic_op: the tensors must be on the device")
     programs = programs_of(device)
-    placed = place(program_descriptor, device)
+    placed = programs.cache.get(program_descriptor, lambda program: place(program, device))
 
     def compute(*_: Tensor) -> None:
         assert device is not None

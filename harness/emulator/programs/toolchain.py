@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import functools
 import hashlib
 import os
@@ -46,10 +47,9 @@ def is_clang() -> bool:
 def cpu() -> str:
     """What code built for this CPU depends on."""
     flags = ""
-    try:
-        flags = next(line for line in Path("/proc/cpuinfo").read_text().splitlines() if line.startswith(("flags", "Feat")))
-    except (OSError, StopIteration):
-        pass
+    with contextlib.suppress(OSError, StopIteration):
+        lines = Path("/proc/cpuinfo").read_text().splitlines()
+        flags = next(line for line in lines if line.startswith(("flags", "Features")))
     return platform.machine() + flags
 
 
@@ -92,8 +92,19 @@ def machine() -> Path:
     """The emulator's executable, built at the first use (half a minute)."""
     path, version = compiler()
     # Floating point as written: results must not depend on contraction.
-    flags = ["-std=c++17", "-O2", "-g1", "-march=native", "-ffp-contract=off", "-fno-exceptions", "-fno-rtti", "-Wno-psabi"]
-    headers = [p.read_bytes() for folder in ("include", "tile", "machine") for p in sorted((NATIVE / folder).rglob("*.h"))]
+    flags = [
+        "-std=c++17",
+        "-O2",
+        "-g1",
+        "-march=native",
+        "-ffp-contract=off",
+        "-fno-exceptions",
+        "-fno-rtti",
+        "-Wno-psabi",
+    ]
+    headers = [
+        p.read_bytes() for folder in ("include", "tile", "machine") for p in sorted((NATIVE / folder).rglob("*.h"))
+    ]
     common = digest([version, cpu(), *flags, *headers])
     keys = {
         source: digest([common, source.read_bytes()])

@@ -5,8 +5,6 @@
 void kernel_main() {
 #if defined(READER)
     read_tiles(0);
-#elif defined(WRITER)
-
 #elif defined(COMPUTE)
     compute_kernel_hw_startup(0, 2);
     copy_init(0);

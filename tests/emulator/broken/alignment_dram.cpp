@@ -7,9 +7,5 @@ void kernel_main() {
     cb_reserve_back(0, 2);
     noc_async_read_page(0, input(), get_write_ptr(0) + 16);  // FAULT
     noc_async_read_barrier();
-#elif defined(WRITER)
-
-#elif defined(COMPUTE)
-
 #endif
 }

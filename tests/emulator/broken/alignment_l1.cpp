@@ -9,7 +9,5 @@ void kernel_main() {
     cb_wait_front(0, 2);
     noc_async_write(get_read_ptr(0) + 8, output().get_noc_addr(0), 64);  // FAULT
     noc_async_write_barrier();
-#elif defined(COMPUTE)
-
 #endif
 }

@@ -7,9 +7,5 @@ void kernel_main() {
     read_tile(0, 0);
     noc_async_write(get_read_ptr(0), get_noc_addr(0, 0, get_write_ptr(1)), get_tile_size(0));  // FAULT
     noc_async_write_barrier();
-#elif defined(WRITER)
-
-#elif defined(COMPUTE)
-
 #endif
 }

@@ -8,7 +8,5 @@ void kernel_main() {
     read_tiles(0);
 #elif defined(WRITER)
     write_tiles(0);
-#elif defined(COMPUTE)
-
 #endif
 }

@@ -15,7 +15,5 @@ void kernel_main() {
     cb_pop_front(0, 3);
     cb_wait_front(0, 3);
     cb_pop_front(0, 3);
-#elif defined(COMPUTE)
-
 #endif
 }

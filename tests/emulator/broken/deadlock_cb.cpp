@@ -9,7 +9,5 @@ void kernel_main() {
     write_tiles(0);
     cb_wait_front(0, 1);  // FAULT
     cb_pop_front(0, 1);
-#elif defined(COMPUTE)
-
 #endif
 }

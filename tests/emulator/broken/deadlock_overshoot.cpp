@@ -10,7 +10,5 @@ void kernel_main() {
     noc_async_atomic_barrier();
 #elif defined(WRITER)
     write_tiles(0);
-#elif defined(COMPUTE)
-
 #endif
 }

@@ -8,7 +8,5 @@ void kernel_main() {
     noc_semaphore_wait(Word(get_semaphore(0)), 1);  // FAULT
 #elif defined(WRITER)
     write_tiles(0);
-#elif defined(COMPUTE)
-
 #endif
 }

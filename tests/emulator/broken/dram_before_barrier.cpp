@@ -18,9 +18,5 @@ void kernel_main() {
         noc_async_read_barrier();
     }
     noc_async_atomic_barrier();
-#elif defined(WRITER)
-
-#elif defined(COMPUTE)
-
 #endif
 }

@@ -15,9 +15,5 @@ void kernel_main() {
         noc_semaphore_wait(Word(get_semaphore(0)), 1);
         if (Word(get_write_ptr(1))[0] == 0) read_tile(0, 0);  // FAULT
     }
-#elif defined(WRITER)
-
-#elif defined(COMPUTE)
-
 #endif
 }

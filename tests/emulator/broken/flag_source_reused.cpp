@@ -10,9 +10,5 @@ void kernel_main() {
         noc_semaphore_set(Word(get_semaphore(0)), 0);  // FAULT
         noc_async_write_barrier();
     }
-#elif defined(WRITER)
-
-#elif defined(COMPUTE)
-
 #endif
 }

@@ -8,9 +8,5 @@ void kernel_main() {
     *flag = 0;
     while (*flag == 0) {  // FAULT
     }
-#elif defined(WRITER)
-
-#elif defined(COMPUTE)
-
 #endif
 }

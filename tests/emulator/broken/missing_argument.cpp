@@ -6,9 +6,5 @@ void kernel_main() {
 #if defined(READER)
     const uint32_t n = get_arg_val<uint32_t>(2);  // FAULT
     for (uint32_t i = 0; i < n; ++i) read_tile(0, i);
-#elif defined(WRITER)
-
-#elif defined(COMPUTE)
-
 #endif
 }

@@ -8,9 +8,5 @@ void kernel_main() {
     noc_async_read_page(first_tile(), input(), get_write_ptr(0));
     cb_push_back(0, 1);  // FAULT
     noc_async_read_barrier();
-#elif defined(WRITER)
-
-#elif defined(COMPUTE)
-
 #endif
 }

@@ -8,9 +8,5 @@ void kernel_main() {
     noc_async_read_page(first_tile(), input(), get_write_ptr(0));
     if (Word(get_write_ptr(0))[0] == 0) read_tiles(0);  // FAULT
     noc_async_read_barrier();
-#elif defined(WRITER)
-
-#elif defined(COMPUTE)
-
 #endif
 }

@@ -8,8 +8,6 @@ void kernel_main() {
     noc_async_read(input().get_noc_addr(0), get_write_ptr(3), get_tile_size(3));
     noc_async_read_barrier();
     cb_push_back(3, 1);
-#elif defined(WRITER)
-
 #elif defined(COMPUTE)
     compute_kernel_hw_startup(0, 2);
     copy_init(0);

@@ -5,8 +5,6 @@
 void kernel_main() {
 #if defined(READER)
     read_tiles(0);
-#elif defined(WRITER)
-
 #elif defined(COMPUTE)
     copy_init(0);
     cb_wait_front(0, 1);

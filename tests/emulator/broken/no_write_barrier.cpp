@@ -12,7 +12,5 @@ void kernel_main() {
         noc_async_writes_flushed();
         cb_pop_front(0, 1);
     }
-#elif defined(COMPUTE)
-
 #endif
 }

@@ -12,7 +12,5 @@ void kernel_main() {
         cb_pop_front(0, 1);  // FAULT
     }
     noc_async_write_barrier();
-#elif defined(COMPUTE)
-
 #endif
 }

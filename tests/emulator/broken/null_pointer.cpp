@@ -6,9 +6,5 @@ void kernel_main() {
 #if defined(READER)
     Word nothing = Word(uintptr_t(get_semaphore(0) ? 0 : 4));
     *nothing = 1;  // FAULT
-#elif defined(WRITER)
-
-#elif defined(COMPUTE)
-
 #endif
 }

@@ -5,9 +5,5 @@
 void kernel_main() {
 #if defined(READER)
     Word(get_write_ptr(5))[2 * 1024 / 4] = 1;  // FAULT
-#elif defined(WRITER)
-
-#elif defined(COMPUTE)
-
 #endif
 }

@@ -10,7 +10,5 @@ void kernel_main() {
     noc_async_write(get_read_ptr(0), output().get_noc_addr(0), 2 * get_tile_size(0));  // FAULT
     noc_async_write_barrier();
     cb_pop_front(0, 2);
-#elif defined(COMPUTE)
-
 #endif
 }

@@ -8,9 +8,5 @@ void kernel_main() {
     noc_async_read_page(8, input(), get_write_ptr(0));  // FAULT
     noc_async_read_barrier();
     cb_push_back(0, 1);
-#elif defined(WRITER)
-
-#elif defined(COMPUTE)
-
 #endif
 }

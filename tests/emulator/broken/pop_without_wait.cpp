@@ -8,7 +8,5 @@ void kernel_main() {
 #elif defined(WRITER)
     write_tile(0, 0);
     cb_pop_front(0, 1);  // FAULT
-#elif defined(COMPUTE)
-
 #endif
 }

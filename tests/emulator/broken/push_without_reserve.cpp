@@ -8,9 +8,5 @@ void kernel_main() {
     noc_async_read_page(first_tile(), input(), get_write_ptr(0));
     noc_async_read_barrier();
     cb_push_back(0, 2);  // FAULT
-#elif defined(WRITER)
-
-#elif defined(COMPUTE)
-
 #endif
 }

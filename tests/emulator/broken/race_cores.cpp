@@ -9,9 +9,5 @@ void kernel_main() {
     const uint64_t to = first_core() ? there(get_write_ptr(1)) : get_noc_addr(get_write_ptr(1));
     noc_async_write(get_read_ptr(0), to, get_tile_size(0));  // FAULT
     noc_async_write_barrier();
-#elif defined(WRITER)
-
-#elif defined(COMPUTE)
-
 #endif
 }

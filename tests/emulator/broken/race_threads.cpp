@@ -7,7 +7,5 @@ void kernel_main() {
     Word(get_write_ptr(1))[0] = 7;
 #elif defined(WRITER)
     if (Word(get_write_ptr(1))[0] == 7) cb_reserve_back(2, 1);  // FAULT
-#elif defined(COMPUTE)
-
 #endif
 }

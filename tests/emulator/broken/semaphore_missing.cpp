@@ -5,9 +5,5 @@
 void kernel_main() {
 #if defined(READER)
     noc_semaphore_set(Word(get_semaphore(7)), 1);  // FAULT
-#elif defined(WRITER)
-
-#elif defined(COMPUTE)
-
 #endif
 }

@@ -17,7 +17,5 @@ void kernel_main() {
     }
 #elif defined(WRITER)
     if (first_core()) write_tiles(0);
-#elif defined(COMPUTE)
-
 #endif
 }

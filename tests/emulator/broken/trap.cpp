@@ -5,9 +5,5 @@
 void kernel_main() {
 #if defined(READER)
     __builtin_trap();  // FAULT
-#elif defined(WRITER)
-
-#elif defined(COMPUTE)
-
 #endif
 }

@@ -8,8 +8,6 @@ void kernel_main() {
     noc_async_read_page(first_tile(), output(), get_write_ptr(0));
     noc_async_read_barrier();
     cb_push_back(0, 1);
-#elif defined(WRITER)
-
 #elif defined(COMPUTE)
     compute_kernel_hw_startup(0, 2);
     copy_init(0);

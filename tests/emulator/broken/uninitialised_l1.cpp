@@ -7,9 +7,5 @@ void kernel_main() {
     cb_reserve_back(1, 1);
     const uint32_t n = Word(get_write_ptr(1))[0];  // FAULT
     if (n) read_tiles(0);
-#elif defined(WRITER)
-
-#elif defined(COMPUTE)
-
 #endif
 }

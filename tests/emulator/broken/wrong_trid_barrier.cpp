@@ -10,9 +10,5 @@ void kernel_main() {
     noc_async_read_barrier_with_trid(2);
     cb_push_back(0, 1);  // FAULT
     noc_async_read_barrier();
-#elif defined(WRITER)
-
-#elif defined(COMPUTE)
-
 #endif
 }

@@ -6,7 +6,8 @@
 #include "api/compute/pack.h"
 
 void kernel_main() {
-    constexpr uint32_t rt = get_compile_time_arg_val(0), ct = get_compile_time_arg_val(1), kt = get_compile_time_arg_val(2);
+    constexpr uint32_t rt = get_compile_time_arg_val(0), ct = get_compile_time_arg_val(1),
+                       kt = get_compile_time_arg_val(2);
     constexpr bool in_l1 = get_compile_time_arg_val(3);
     compute_kernel_hw_startup<SrcOrder::Reverse>(0, 1, 2);
     matmul_block_init(0, 1, 0, ct, rt, kt);

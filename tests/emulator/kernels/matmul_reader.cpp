@@ -1,9 +1,10 @@
-// For one core of a product split by columns of in1: all of in0 into cb 0, row by row, then its columns of in1 into cb 1.
-// Compile-time arguments: rt, ct, kt, tiles a row of in1, the accessors. Runtime: addresses, first column.
+// For one core of a product split by columns of in1: all of in0 into cb 0, row by row, then its columns of in1 into
+// cb 1. Compile-time arguments: rt, ct, kt, tiles a row of in1, the accessors. Runtime: addresses, first column.
 #include "api/dataflow/dataflow_api.h"
 
 void kernel_main() {
-    constexpr uint32_t rt = get_compile_time_arg_val(0), ct = get_compile_time_arg_val(1), kt = get_compile_time_arg_val(2);
+    constexpr uint32_t rt = get_compile_time_arg_val(0), ct = get_compile_time_arg_val(1),
+                       kt = get_compile_time_arg_val(2);
     constexpr uint32_t width = get_compile_time_arg_val(3);
     constexpr auto a_args = TensorAccessorArgs<4>();
     constexpr auto b_args = TensorAccessorArgs<a_args.next_compile_time_args_offset()>();

@@ -3,7 +3,8 @@
 #include "api/dataflow/dataflow_api.h"
 
 void kernel_main() {
-    constexpr uint32_t rt = get_compile_time_arg_val(0), ct = get_compile_time_arg_val(1), width = get_compile_time_arg_val(2);
+    constexpr uint32_t rt = get_compile_time_arg_val(0), ct = get_compile_time_arg_val(1),
+                       width = get_compile_time_arg_val(2);
     constexpr auto args = TensorAccessorArgs<3>();
     const auto out = TensorAccessor(args, get_arg_val<uint32_t>(0), get_tile_size(2));
     cb_wait_front(2, rt * ct);

@@ -1,6 +1,6 @@
-// The core at (0,0) reads tiles and multicasts each to all others, which write their share: receivers announce room with
-// one semaphore, the sender data with another. Runs on RISCV_1, NoC 0.
-// Compile-time arguments: n, the accessor. Common: address, number of receivers, rectangle (x0, y0, x1, y1), sender (x, y).
+// The core at (0,0) reads tiles and multicasts each to all others, which write their share: receivers announce room
+// with one semaphore, the sender data with another. Runs on RISCV_1, NoC 0. Compile-time arguments: n, the accessor.
+// Common: address, number of receivers, rectangle (x0, y0, x1, y1), sender (x, y).
 #include "api/dataflow/dataflow_api.h"
 
 void kernel_main() {

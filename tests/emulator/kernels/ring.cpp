@@ -1,6 +1,6 @@
-// Each core reads a tile of its left neighbour's L1 with a transaction id, once the neighbour has filled it, and passes it
-// on to the writer. Runs on RISCV_1.
-// Compile-time arguments: the accessor. Runtime: address, tile, left (x, y), right (x, y).
+// Each core reads a tile of its left neighbour's L1 with a transaction id, once the neighbour has filled it, and passes
+// it on to the writer. Runs on RISCV_1. Compile-time arguments: the accessor. Runtime: address, tile, left (x, y),
+// right (x, y).
 #include "api/dataflow/dataflow_api.h"
 
 void kernel_main() {
@@ -16,7 +16,8 @@ void kernel_main() {
     cb_reserve_back(0, 1);
     noc_semaphore_wait(reinterpret_cast<volatile tt_l1_ptr uint32_t*>(full), 1);
     noc_async_read_set_trid(3);
-    noc_async_read(get_noc_addr(get_arg_val<uint32_t>(2), get_arg_val<uint32_t>(3), mine), get_write_ptr(0), get_tile_size(1));
+    noc_async_read(get_noc_addr(get_arg_val<uint32_t>(2), get_arg_val<uint32_t>(3), mine), get_write_ptr(0),
+                   get_tile_size(1));
     noc_async_read_barrier_with_trid(3);
     noc_async_read_set_trid(0);
     cb_push_back(0, 1);

@@ -1,5 +1,5 @@
-// out = f(a): a copy or transpose to DEST, then an SFPU function, picked by defines: MOVE_INIT, MOVE, SFPU_INIT, SFPU(dst).
-// Runtime: n.
+// out = f(a): a copy or transpose to DEST, then an SFPU function, picked by defines: MOVE_INIT, MOVE, SFPU_INIT,
+// SFPU(dst). Runtime: n.
 #include "api/compute/common.h"
 #include "api/compute/compute_kernel_api.h"
 #include "api/compute/compute_kernel_hw_startup.h"

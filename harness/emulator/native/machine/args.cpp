@@ -12,8 +12,8 @@ uint32_t argument(const std::vector<uint32_t>& values, int index, const char* ca
 }
 
 uint32_t argument_address(const Thread& t, int index, uint32_t offset) {
-    return uint32_t(kWindows + uintptr_t{t.core->index} * kWindowBytes) + kArgBase + uint32_t(t.role) * kArgBytes + offset +
-           uint32_t(index) * 4;
+    return uint32_t(kWindows + uintptr_t{t.core->index} * kWindowBytes) + kArgBase + uint32_t(t.role) * kArgBytes +
+           offset + uint32_t(index) * 4;
 }
 
 }  // namespace

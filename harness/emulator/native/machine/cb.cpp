@@ -48,7 +48,8 @@ void lb_cb_push_back(uint32_t index, int32_t pages) {
     CbView& v = t.cbs[index];
     if (uint32_t(pages) > v.reserved)
         fault("push-without-reserve", format("cb_push_back of %d pages of cb %u, but only %u are reserved by "
-                                             "cb_reserve_back", pages, index, v.reserved));
+                                             "cb_reserve_back",
+                                             pages, index, v.reserved));
     check_handed_over(t, index, v.wr, uint32_t(pages) * cb.page, true);
     v.reserved -= uint32_t(pages);
     v.wr = advance(t, index, cb, v.wr, uint32_t(pages), "cb_push_back");
@@ -74,7 +75,8 @@ void lb_cb_pop_front(uint32_t index, int32_t pages) {
     CbView& v = t.cbs[index];
     if (uint32_t(pages) > v.waited)
         fault("pop-without-wait", format("cb_pop_front of %d pages of cb %u, but only %u were waited for by "
-                                         "cb_wait_front", pages, index, v.waited));
+                                         "cb_wait_front",
+                                         pages, index, v.waited));
     check_handed_over(t, index, v.rd, uint32_t(pages) * cb.page, false);
     v.waited -= uint32_t(pages);
     v.rd = advance(t, index, cb, v.rd, uint32_t(pages), "cb_pop_front");
@@ -100,7 +102,8 @@ const LocalCBInterface* lb_cb_interface(uint32_t index) {
     const bool compute = t.role >= Role::Unpack;
     const int shift = compute ? 4 : 0;
     const uint32_t window = compute ? 0 : uint32_t(kWindows + uintptr_t{t.core->index} * kWindowBytes);
-    v.interface = {cb.size >> shift,         (window + cb.base + cb.size) >> shift, cb.page >> shift, cb.pages,
+    v.interface = {cb.size >> shift,         (window + cb.base + cb.size) >> shift,
+                   cb.page >> shift,         cb.pages,
                    (window + v.rd) >> shift, (window + v.wr) >> shift};
     return &v.interface;
 }

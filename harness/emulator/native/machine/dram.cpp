@@ -39,8 +39,9 @@ void check_dram_read(Thread& t, const Place& p, uint32_t bytes) {
                          p.unit, p.address),
                   {{"the write", &o, w.pc}});
         if (!t.has_seen(w.epoch))
-            fault("race", format("noc_async_read of DRAM bank %u address 0x%x, and nothing orders it after the write of %s",
-                                 p.unit, p.address, who(o).c_str()),
+            fault("race",
+                  format("noc_async_read of DRAM bank %u address 0x%x, and nothing orders it after the write of %s",
+                         p.unit, p.address, who(o).c_str()),
                   {{"the write", &o, w.pc}});
     });
 }

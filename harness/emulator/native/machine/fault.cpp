@@ -36,7 +36,8 @@ std::string l1_name(const Core& core, uint32_t address) {
     if (address >= kSemaphoreBase && address < kSemaphoreBase + kMaxSemaphores * kSemaphoreStride)
         return format("0x%x (semaphore %u)", address, (address - kSemaphoreBase) / kSemaphoreStride);
     for (const Buffer& b : machine.buffers) {
-        if (b.space == Space::L1 && address >= b.address && address < b.address + b.bytes_in_bank(core.index, machine.grid_x * machine.grid_y))
+        if (b.space == Space::L1 && address >= b.address &&
+            address < b.address + b.bytes_in_bank(core.index, machine.grid_x * machine.grid_y))
             return format("0x%x (L1 tensor at 0x%x)", address, b.address);
     }
     return format("0x%x", address);
@@ -74,7 +75,8 @@ std::string location(const Thread* t, uintptr_t pc) {
 
 }  // namespace
 
-void fault(const char* kind, const Thread* t, uintptr_t pc, const std::string& message, const std::vector<Note>& notes) {
+void fault(const char* kind, const Thread* t, uintptr_t pc, const std::string& message,
+           const std::vector<Note>& notes) {
     printf("{\"status\": \"fault\", \"kind\": \"%s\", \"message\": %s, \"at\": %s, \"notes\": [", kind,
            quoted(message).c_str(), location(t, pc).c_str());
     for (size_t i = 0; i < notes.size(); ++i) {
@@ -108,7 +110,8 @@ uintptr_t program_counter(void* context) {
 uintptr_t kernel_pc(uintptr_t pc) {
     Dl_info info;
     const Thread* t = machine.running;
-    if (t && dladdr(reinterpret_cast<void*>(pc), &info) && info.dli_fname && t->kernel->path == info.dli_fname) return pc;
+    if (t && dladdr(reinterpret_cast<void*>(pc), &info) && info.dli_fname && t->kernel->path == info.dli_fname)
+        return pc;
     return t ? t->pc : pc;
 }
 
@@ -127,7 +130,8 @@ uint64_t last_calls = 0;
 const Thread* last_running = nullptr;
 int same_for = 0;
 
-// Fires every second of CPU time: asks the next load or store for its place; a thread that ran all along without calling the machine loops without end.
+// Fires every second of CPU time: asks the next load or store for its place; a thread that ran all along without
+// calling the machine loops without end.
 void on_tick(int, siginfo_t*, void* context) {
     Thread* t = machine.running;
     if (!t || t != last_running || t->calls != last_calls) {
@@ -153,7 +157,7 @@ void install_signal_handlers(int seconds_a_slice) {
     alt.ss_sp = stack;
     alt.ss_size = sizeof stack;
     sigaltstack(&alt, nullptr);
-    struct sigaction action {};
+    struct sigaction action{};
     action.sa_flags = SA_SIGINFO | SA_ONSTACK;
     action.sa_sigaction = on_crash;
     for (const int s : {SIGSEGV, SIGBUS, SIGILL, SIGFPE, SIGABRT, SIGTRAP}) sigaction(s, &action, nullptr);

@@ -23,7 +23,7 @@ struct Note {
 [[noreturn]] void fault(const char* kind, const std::string& message, const std::vector<Note>& notes = {});
 
 std::string format(const char* text, ...) __attribute__((format(printf, 1, 2)));
-std::string who(const Thread& t);                              // "core (1,0) reader"
+std::string who(const Thread& t);                                // "core (1,0) reader"
 std::string l1_name(const Core& core, uint32_t device_address);  // "0x1b480 (cb 2, page 1)"
 
 void install_signal_handlers(int seconds_a_slice);

@@ -83,7 +83,8 @@ void Fiber::start(void (*entry)(void*), void* arg) {
     c->uc_stack.ss_sp = stack + kGuardBytes;
     c->uc_stack.ss_size = kStackBytes;
     const auto e = reinterpret_cast<uint64_t>(entry), a = reinterpret_cast<uint64_t>(arg);
-    makecontext(c, reinterpret_cast<void (*)()>(enter), 4, unsigned(e >> 32), unsigned(e), unsigned(a >> 32), unsigned(a));
+    makecontext(c, reinterpret_cast<void (*)()>(enter), 4, unsigned(e >> 32), unsigned(e), unsigned(a >> 32),
+                unsigned(a));
     context = c;
 }
 

@@ -49,13 +49,13 @@ constexpr uintptr_t kWallClockLow = 0xFFB121F0, kWallClockHigh = 0xFFB121F8;
 
 }  // namespace
 
-#define LB_HOOKS(n)                                                                                         \
-    void __tsan_read##n(void* p) { access(p, n, false, false, __builtin_return_address(0)); }               \
-    void __tsan_write##n(void* p) { access(p, n, true, false, __builtin_return_address(0)); }               \
-    void __tsan_volatile_read##n(void* p) { access(p, n, false, true, __builtin_return_address(0)); }       \
-    void __tsan_volatile_write##n(void* p) { access(p, n, true, true, __builtin_return_address(0)); }       \
-    void __tsan_unaligned_read##n(void* p) { access(p, n, false, false, __builtin_return_address(0)); }     \
-    void __tsan_unaligned_write##n(void* p) { access(p, n, true, false, __builtin_return_address(0)); }     \
+#define LB_HOOKS(n)                                                                                             \
+    void __tsan_read##n(void* p) { access(p, n, false, false, __builtin_return_address(0)); }                   \
+    void __tsan_write##n(void* p) { access(p, n, true, false, __builtin_return_address(0)); }                   \
+    void __tsan_volatile_read##n(void* p) { access(p, n, false, true, __builtin_return_address(0)); }           \
+    void __tsan_volatile_write##n(void* p) { access(p, n, true, true, __builtin_return_address(0)); }           \
+    void __tsan_unaligned_read##n(void* p) { access(p, n, false, false, __builtin_return_address(0)); }         \
+    void __tsan_unaligned_write##n(void* p) { access(p, n, true, false, __builtin_return_address(0)); }         \
     void __tsan_unaligned_volatile_read##n(void* p) { access(p, n, false, true, __builtin_return_address(0)); } \
     void __tsan_unaligned_volatile_write##n(void* p) { access(p, n, true, true, __builtin_return_address(0)); }
 

@@ -41,8 +41,8 @@ void read_machine(std::istream& in) {
         c.shadow.create(kL1Bytes);
     }
     // The page with the cycle counter's register.
-    mmap(reinterpret_cast<void*>(0xFFB12000), 4096, PROT_READ | PROT_WRITE,
-         MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED, -1, 0);
+    mmap(reinterpret_cast<void*>(0xFFB12000), 4096, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED, -1,
+         0);
 }
 
 void read_buffer(std::istream& in) {
@@ -82,7 +82,8 @@ void read_cb(std::istream& in, const std::vector<int>& cores) {
         cb.base = base, cb.size = size, cb.page = page, cb.pages = size / page;
         cb.format = uint8_t(format_number);
         bool tensor = false;  // a circular buffer over a tensor's memory starts with the tensor's data
-        for (const Buffer& b : machine.buffers) tensor |= b.space == Space::L1 && b.address <= base && base < b.address + b.stride * b.pages;
+        for (const Buffer& b : machine.buffers)
+            tensor |= b.space == Space::L1 && b.address <= base && base < b.address + b.stride * b.pages;
         if (tensor) continue;
         memset(c.l1 + base, 0xFF, size);
         c.shadow.own(base, size, false);

@@ -46,9 +46,9 @@ struct Cb {
 
 // A thread's own view of a circular buffer: every RISC keeps its pointers itself.
 struct CbView {
-    uint32_t rd = 0, wr = 0;              // device addresses
-    uint32_t reserved = 0, waited = 0;    // pages this thread may still push or pop
-    uint32_t packed = 0;                  // tiles packed since the last push
+    uint32_t rd = 0, wr = 0;            // device addresses
+    uint32_t reserved = 0, waited = 0;  // pages this thread may still push or pop
+    uint32_t packed = 0;                // tiles packed since the last push
     LocalCBInterface interface{};
 };
 
@@ -66,8 +66,8 @@ struct Transfer {
     uint8_t noc = 0, trid = 0;
     uint32_t bytes = 0;
     Place from{}, to{};
-    std::vector<uint16_t> receivers;  // cores still to be written; one for unicast to L1, none for DRAM
-    std::vector<uint8_t> payload;     // what a sent write carries
+    std::vector<uint16_t> receivers;    // cores still to be written; one for unicast to L1, none for DRAM
+    std::vector<uint8_t> payload;       // what a sent write carries
     std::vector<uint16_t> initialised;  // and which of it was ever written
     uintptr_t pc = 0;
 };
@@ -101,7 +101,17 @@ struct Kernel {
 
 // Why a thread does not run.
 struct Wait {
-    enum Kind : uint8_t { None, CbSpace, CbPages, SemaphoreEqual, SemaphoreAtLeast, SourceFree, SourceValid, DestFree, DestReady };
+    enum Kind : uint8_t {
+        None,
+        CbSpace,
+        CbPages,
+        SemaphoreEqual,
+        SemaphoreAtLeast,
+        SourceFree,
+        SourceValid,
+        DestFree,
+        DestReady
+    };
     Kind kind = None;
     uint32_t a = 0, b = 0;  // cb and pages, or L1 address and value
 };
@@ -133,7 +143,7 @@ struct Thread {
     uint32_t read_state_bytes[2] = {0, 0}, write_state_bytes[2] = {0, 0};
     bool write_state_posted[2] = {false, false};
     bool linked[2] = {false, false};  // a linked multicast waits for its successor
-    uintptr_t pc = 0;  // where the kernel called the machine last
+    uintptr_t pc = 0;                 // where the kernel called the machine last
     uint64_t calls = 0;
     uintptr_t polled = 0;
     uint64_t polled_at = 0, idle_polls = 0;
@@ -150,8 +160,8 @@ struct Thread {
 
 struct Core {
     uint16_t index = 0;
-    uint8_t x = 0, y = 0;          // logical
-    uint8_t noc_x = 0, noc_y = 0;  // virtual
+    uint8_t x = 0, y = 0;              // logical
+    uint8_t noc_x = 0, noc_y = 0;      // virtual
     uint8_t first_x = 0, first_y = 0;  // of its kernel's range: relative coordinates
     uint8_t* l1 = nullptr;
     Shadow shadow;
@@ -189,7 +199,7 @@ struct Machine {
     void* main_context = nullptr;
     std::deque<Thread*> ready;
     volatile bool sample = false;  // a load or store is to note its place, whatever its address
-    uint64_t progress = 0;  // grows with everything but polling
+    uint64_t progress = 0;         // grows with everything but polling
     uint64_t next_transfer = 1;
 
     int done = 0;
@@ -202,9 +212,9 @@ extern Machine machine;
 
 // The scheduler.
 void run_all();
-void wake(Core& core);              // a condition some thread of the core may wait for has changed
-void block(Thread& t, Wait wait);   // returns once the wait is over
-void give_way(Thread& t);           // lets other ready threads run first
+void wake(Core& core);             // a condition some thread of the core may wait for has changed
+void block(Thread& t, Wait wait);  // returns once the wait is over
+void give_way(Thread& t);          // lets other ready threads run first
 bool satisfied(const Thread& t, const Wait& wait);
 std::string describe_wait(const Thread& t);
 // Every call from a kernel starts here: notes its line and, under a schedule seed, may switch threads.

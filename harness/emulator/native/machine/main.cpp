@@ -12,18 +12,19 @@ void read_job(std::istream& in);
 
 namespace {
 
-constexpr int kSliceSeconds = 5;         // of CPU time without a call to the machine: an endless loop
+constexpr int kSliceSeconds = 3;         // of CPU time without a call to the machine: an endless loop
 constexpr rlim_t kMaxData = 8ull << 30;  // private memory
 
 void print_counts(const Core& core) {
     const Counts& c = core.counts;
-    printf("{\"core\": [%d, %d], \"dram_reads\": %lu, \"dram_read_bytes\": %lu, \"dram_writes\": %lu, "
-           "\"dram_write_bytes\": %lu, \"l1_reads\": %lu, \"l1_read_bytes\": %lu, \"l1_writes\": %lu, "
-           "\"l1_write_bytes\": %lu, \"multicasts\": %lu, \"multicast_bytes\": %lu, \"atomics\": %lu, "
-           "\"read_barriers\": %lu, \"write_barriers\": %lu, \"most_reads_in_flight\": %lu, \"tile_ops\": {",
-           core.x, core.y, c.dram_reads, c.dram_read_bytes, c.dram_writes, c.dram_write_bytes, c.l1_reads, c.l1_read_bytes,
-           c.l1_writes, c.l1_write_bytes, c.multicasts, c.multicast_bytes, c.atomics, c.read_barriers, c.write_barriers,
-           c.most_reads_in_flight);
+    printf(
+        "{\"core\": [%d, %d], \"dram_reads\": %lu, \"dram_read_bytes\": %lu, \"dram_writes\": %lu, "
+        "\"dram_write_bytes\": %lu, \"l1_reads\": %lu, \"l1_read_bytes\": %lu, \"l1_writes\": %lu, "
+        "\"l1_write_bytes\": %lu, \"multicasts\": %lu, \"multicast_bytes\": %lu, \"atomics\": %lu, "
+        "\"read_barriers\": %lu, \"write_barriers\": %lu, \"most_reads_in_flight\": %lu, \"tile_ops\": {",
+        core.x, core.y, c.dram_reads, c.dram_read_bytes, c.dram_writes, c.dram_write_bytes, c.l1_reads, c.l1_read_bytes,
+        c.l1_writes, c.l1_write_bytes, c.multicasts, c.multicast_bytes, c.atomics, c.read_barriers, c.write_barriers,
+        c.most_reads_in_flight);
     const char* comma = "";
     for (const auto& [name, n] : c.tile_ops) {
         printf("%s\"%s\": %lu", comma, name.c_str(), n);

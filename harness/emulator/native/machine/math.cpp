@@ -7,10 +7,30 @@ namespace lb {
 void check_init(const Init& init, const Config& config, const Block& block, const char* thread);
 
 const char* op_name(Sfpu op) {
-    static const char* names[] = {"none",  "exp",  "recip", "rsqrt",  "sqrt", "silu",     "sigmoid", "square",
-                                  "abs",   "negative", "relu",  "fill",   "scalar op", "copy_dest", "typecast", "add_binary",
-                                  "sub_binary", "rsub_binary", "mul_binary", "div_binary", "binary_max", "binary_min",
-                                  "sfpu_reduce max", "sfpu_reduce sum"};
+    static const char* names[] = {"none",
+                                  "exp",
+                                  "recip",
+                                  "rsqrt",
+                                  "sqrt",
+                                  "silu",
+                                  "sigmoid",
+                                  "square",
+                                  "abs",
+                                  "negative",
+                                  "relu",
+                                  "fill",
+                                  "scalar op",
+                                  "copy_dest",
+                                  "typecast",
+                                  "add_binary",
+                                  "sub_binary",
+                                  "rsub_binary",
+                                  "mul_binary",
+                                  "div_binary",
+                                  "binary_max",
+                                  "binary_min",
+                                  "sfpu_reduce max",
+                                  "sfpu_reduce sum"};
     return names[int(op)];
 }
 
@@ -32,7 +52,9 @@ tile::DestTile& dest_tile(Tensix& x, uint32_t dst) { return x.dest[x.math_sectio
 tile::DestTile& filled_tile(Thread& t, uint32_t dst, const char* what) {
     check_dst(t, dst, what);
     tile::DestTile& d = dest_tile(*t.core->tensix, dst);
-    if (!d.written) fault("uninitialised-read", format("%s of DEST tile %u, which nothing has written since it was released", what, dst));
+    if (!d.written)
+        fault("uninitialised-read",
+              format("%s of DEST tile %u, which nothing has written since it was released", what, dst));
     return d;
 }
 
@@ -52,7 +74,9 @@ void run_fpu(Tensix& x, const Sources& s, const Config& c, uint32_t dst, tile::F
                 for (uint32_t k = 0; k < s.block.columns; ++k)
                     tile::matmul(dest_tile(x, dst + r * s.block.columns + k), s.b[r], s.a[k], fidelity, w);
             break;
-        case Fpu::Binary: tile::binary(op, d, s.a[0], s.b[0], broadcast, fidelity, w, accumulate); break;
+        case Fpu::Binary:
+            tile::binary(op, d, s.a[0], s.b[0], broadcast, fidelity, w, accumulate);
+            break;
         case Fpu::Reuse:
             tile::binary_reuse_dest(op, d, s.a[0], c.reuse == 1 ? tile::Reuse::DestToSrcA : tile::Reuse::DestToSrcB,
                                     broadcast, fidelity, w);
@@ -64,7 +88,9 @@ void run_fpu(Tensix& x, const Sources& s, const Config& c, uint32_t dst, tile::F
             x.reduced[x.math_section][dst] = true;
             break;
         }
-        case Fpu::BroadcastCopy: tile::copy_broadcast(d, s.a[0], broadcast, w); break;
+        case Fpu::BroadcastCopy:
+            tile::copy_broadcast(d, s.a[0], broadcast, w);
+            break;
         default:
             if (s.to_dest) {
                 d = s.direct;
@@ -80,7 +106,8 @@ void check_tiles_finished(Thread& t) {
     if (t.role == Role::Math && t.core->tensix->math_owns)
         fault("tile-registers", &t, t.pc, "kernel_main returned with DEST acquired: tile_regs_commit() is missing");
     if (t.role == Role::Pack && t.core->tensix->pack_owns)
-        fault("tile-registers", &t, t.pc, "kernel_main returned with DEST held by pack: tile_regs_release() is missing");
+        fault("tile-registers", &t, t.pc,
+              "kernel_main returned with DEST held by pack: tile_regs_release() is missing");
 }
 
 }  // namespace lb
@@ -133,7 +160,8 @@ static void math_operation(Thread& t, Config config, uint32_t dst, uint8_t fidel
     run_fpu(x, *s, config, dst, tile::Fidelity(fidelity));
     static const char* fidelities[] = {"", " LoFi", " HiFi2", " HiFi3", " HiFi4"};
     const bool products = config.op == Fpu::Matmul || config.op == Fpu::Reduce || config.binary == 2;
-    t.core->counts.tile_ops[name + " " + s->formats + (products ? fidelities[fidelity] : "")] += shape.rows * shape.columns;
+    t.core->counts.tile_ops[name + " " + s->formats + (products ? fidelities[fidelity] : "")] +=
+        shape.rows * shape.columns;
     x.spare.push_back(std::move(s));
     t.release(x.sources_freed);
     wake(*t.core);
@@ -162,9 +190,9 @@ static void check_sfpu_init(Thread& t, Sfpu op, bool approx) {
     const Tensix& x = *t.core->tensix;
     const bool constants = op <= Sfpu::Sigmoid;
     if (x.sfpu_init == Sfpu::None || (constants && (x.sfpu_init != op || x.sfpu_approx != approx)))
-        fault("wrong-init", format("%s_tile%s, but the SFPU was last initialised for %s%s", op_name(op),
-                                   approx ? " (approximate)" : "", op_name(x.sfpu_init),
-                                   x.sfpu_approx ? " (approximate)" : ""),
+        fault("wrong-init",
+              format("%s_tile%s, but the SFPU was last initialised for %s%s", op_name(op),
+                     approx ? " (approximate)" : "", op_name(x.sfpu_init), x.sfpu_approx ? " (approximate)" : ""),
               {{"the last init", &t, x.sfpu_pc}});
 }
 
@@ -178,21 +206,50 @@ void lb_sfpu(SfpuCall c, uint32_t dst) {
     tile::DestTile& d = c.op == Sfpu::Fill ? dest_tile(x, dst) : filled_tile(t, dst, name.c_str());
     const auto span = span_of(c.span);
     switch (c.op) {
-        case Sfpu::Exp: tile::exp(d, w, {bool(c.approx), bool(c.clamp), c.scalar}, span); break;
-        case Sfpu::Recip: tile::recip(d, w, c.approx, span); break;
-        case Sfpu::Rsqrt: tile::rsqrt(d, w, c.approx, span); break;
-        case Sfpu::Sqrt: tile::sqrt(d, w, c.approx, span); break;
-        case Sfpu::Silu: tile::silu(d, w, span); break;
-        case Sfpu::Sigmoid: tile::sigmoid(d, w, c.approx, span); break;
-        case Sfpu::Square: tile::square(d, w, span); break;
-        case Sfpu::Abs: tile::abs(d, w, span); break;
-        case Sfpu::Negative: tile::negative(d, w, span); break;
-        case Sfpu::Relu: tile::relu(d, w, span); break;
-        case Sfpu::Fill: tile::fill(d, w, c.scalar, span); break;
-        case Sfpu::Typecast: tile::typecast(d, w, tile::Format(c.from), tile::Format(c.to)); break;
-        case Sfpu::ReduceMax: tile::sfpu_reduce(tile::Pool::Max, tile::Dim(c.kind), d, w); break;
-        case Sfpu::ReduceSum: tile::sfpu_reduce(tile::Pool::Sum, tile::Dim(c.kind), d, w); break;
-        default: tile::unary(tile::Unary(c.kind), d, w, c.scalar, span);
+        case Sfpu::Exp:
+            tile::exp(d, w, {bool(c.approx), bool(c.clamp), c.scalar}, span);
+            break;
+        case Sfpu::Recip:
+            tile::recip(d, w, c.approx, span);
+            break;
+        case Sfpu::Rsqrt:
+            tile::rsqrt(d, w, c.approx, span);
+            break;
+        case Sfpu::Sqrt:
+            tile::sqrt(d, w, c.approx, span);
+            break;
+        case Sfpu::Silu:
+            tile::silu(d, w, span);
+            break;
+        case Sfpu::Sigmoid:
+            tile::sigmoid(d, w, c.approx, span);
+            break;
+        case Sfpu::Square:
+            tile::square(d, w, span);
+            break;
+        case Sfpu::Abs:
+            tile::abs(d, w, span);
+            break;
+        case Sfpu::Negative:
+            tile::negative(d, w, span);
+            break;
+        case Sfpu::Relu:
+            tile::relu(d, w, span);
+            break;
+        case Sfpu::Fill:
+            tile::fill(d, w, c.scalar, span);
+            break;
+        case Sfpu::Typecast:
+            tile::typecast(d, w, tile::Format(c.from), tile::Format(c.to));
+            break;
+        case Sfpu::ReduceMax:
+            tile::sfpu_reduce(tile::Pool::Max, tile::Dim(c.kind), d, w);
+            break;
+        case Sfpu::ReduceSum:
+            tile::sfpu_reduce(tile::Pool::Sum, tile::Dim(c.kind), d, w);
+            break;
+        default:
+            tile::unary(tile::Unary(c.kind), d, w, c.scalar, span);
     }
     count_tile(t, "sfpu " + std::string(op_name(c.op)));
 }
@@ -208,7 +265,8 @@ void lb_sfpu_binary(Sfpu op, uint32_t a, uint32_t b, uint32_t out) {
     if (op == Sfpu::Copy) {
         dest_tile(x, out) = from;
     } else {
-        tile::sfpu_binary(tile::SfpuBinary(int(op) - int(Sfpu::Add)), dest_tile(x, out), from, dest_tile(x, b), x.width);
+        tile::sfpu_binary(tile::SfpuBinary(int(op) - int(Sfpu::Add)), dest_tile(x, out), from, dest_tile(x, b),
+                          x.width);
     }
     count_tile(t, "sfpu " + std::string(op_name(op)));
 }

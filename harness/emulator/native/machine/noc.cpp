@@ -75,7 +75,8 @@ void land(Thread& t, Transfer& r) {
                              initialised_in(machine.cores[r.from.unit], r.from.address, r.bytes));
 }
 
-// A thread that waits for its transfers lets all others run first: what they can see of memory is then as old as it may be.
+// A thread that waits for its transfers lets all others run first: what they can see of memory is then as old as it may
+// be.
 void let_others_run(Thread& t, const std::vector<std::unique_ptr<Transfer>>& list) {
     if (!list.empty()) give_way(t);
 }
@@ -208,7 +209,8 @@ void random_landing(Thread& t) {
 void check_finished(Thread& t) {
     if (!t.reads.empty())
         fault("missing-read-barrier", &t, t.reads[0]->pc,
-              format("kernel_main returned with %zu reads in flight: noc_async_read_barrier() is missing", t.reads.size()));
+              format("kernel_main returned with %zu reads in flight: noc_async_read_barrier() is missing",
+                     t.reads.size()));
     if (!t.writes.empty())
         fault("missing-write-barrier", &t, t.writes[0]->pc,
               format("kernel_main returned with %zu writes in flight: noc_async_write_barrier() is missing",

@@ -37,12 +37,13 @@ uint32_t own_l1(Thread& t, uint32_t address, const char* what) {
     if (address < kL1Bytes) return address;
     const uint64_t offset = address - uint64_t{kWindows};
     if (address < kWindows || offset / kWindowBytes >= machine.cores.size() || offset % kWindowBytes >= kL1Bytes)
-        fault("outside-buffer", format("%s: 0x%x is no address of this core's L1 (a pointer to a local variable?)", what,
-                                       address));
+        fault("outside-buffer",
+              format("%s: 0x%x is no address of this core's L1 (a pointer to a local variable?)", what, address));
     if (offset / kWindowBytes != t.core->index)
-        fault("outside-buffer", format("%s: 0x%x was computed on another core; take get_write_ptr() and the like on the "
-                                       "core that uses them",
-                                       what, uint32_t(offset % kWindowBytes)));
+        fault("outside-buffer",
+              format("%s: 0x%x was computed on another core; take get_write_ptr() and the like on the "
+                     "core that uses them",
+                     what, uint32_t(offset % kWindowBytes)));
     return uint32_t(offset % kWindowBytes);
 }
 
@@ -75,9 +76,10 @@ std::vector<uint16_t> resolve_multicast(Thread& t, uint64_t address, uint32_t re
         std::swap(y1, y2);
     }
     if (x1 > x2 || y1 > y2)
-        fault("multicast-rectangle", format("the multicast rectangle (%d,%d)-(%d,%d) is empty on NoC %d: NoC 0 goes from "
-                                            "top left to bottom right, NoC 1 the other way",
-                                            field(2), field(3), field(0), field(1), noc));
+        fault("multicast-rectangle",
+              format("the multicast rectangle (%d,%d)-(%d,%d) is empty on NoC %d: NoC 0 goes from "
+                     "top left to bottom right, NoC 1 the other way",
+                     field(2), field(3), field(0), field(1), noc));
     std::vector<uint16_t> cores;
     bool self = false;
     for (int y = y1; y <= y2; ++y) {
@@ -101,8 +103,9 @@ std::vector<uint16_t> resolve_multicast(Thread& t, uint64_t address, uint32_t re
 
 void check_linked(Thread& t, bool multicast, bool linked, uint8_t noc) {
     if (t.linked[noc] && !multicast)
-        fault("linked-multicast", "a linked multicast is open on this NoC and another kind of write follows: the NoC hangs; "
-                                  "close the link with an unlinked multicast first");
+        fault("linked-multicast",
+              "a linked multicast is open on this NoC and another kind of write follows: the NoC hangs; "
+              "close the link with an unlinked multicast first");
     t.linked[noc] = linked;
 }
 
@@ -121,8 +124,8 @@ uint64_t lb_page_address(bool dram, uint32_t base, uint32_t page_bytes, uint32_t
     const uint32_t stride = (page_bytes + align - 1) / align * align;
     if (const Buffer* b = buffer_at(space, base)) {
         if (stride != b->stride)
-            fault("page-size", format("the accessor's pages have %u B, the tensor at 0x%x has pages of %u B", page_bytes,
-                                      base, b->page));
+            fault("page-size", format("the accessor's pages have %u B, the tensor at 0x%x has pages of %u B",
+                                      page_bytes, base, b->page));
         if (page >= b->pages)
             fault("outside-buffer", format("page %u of the tensor at 0x%x, which has %u pages", page, base, b->pages));
     }

@@ -62,18 +62,20 @@ void lb_pack(uint32_t dst, uint32_t index, uint32_t tile, bool out_of_order) {
                                     index, format_name(cb.format), format_name(x.pack_format)));
     const tile::DestTile& d = x.dest[x.pack_section][dst];
     if (!d.written)
-        fault("uninitialised-read", format("pack_tile of DEST tile %u, which nothing has written since it was released", dst));
+        fault("uninitialised-read",
+              format("pack_tile of DEST tile %u, which nothing has written since it was released", dst));
     if (x.mask && !x.reduced[x.pack_section][dst])
-        fault("wrong-init", "pack_tile of a tile that is no reduction, with the packer still masked by reduce_init: "
-                            "reduce_uninit() is missing",
+        fault("wrong-init",
+              "pack_tile of a tile that is no reduction, with the packer still masked by reduce_init: "
+              "reduce_uninit() is missing",
               {{"reduce_init", &t, x.mask_pc}});
     const auto out = tile::Format(cb.format);
     const auto via = tile::pack_format(out, x.width, x.precise);
     uint8_t* l1 = t.core->l1 + address;
     if (x.accumulate) {
         if (out != tile::Format::Float32 && out != tile::Format::Float16_b)
-            fault("data-format", format("packing with L1 accumulation into cb %u (%s): only fp32 and bf16 accumulate", index,
-                                        format_name(cb.format)));
+            fault("data-format", format("packing with L1 accumulation into cb %u (%s): only fp32 and bf16 accumulate",
+                                        index, format_name(cb.format)));
         check_read(*t.core, address, cb.page, t, By::Packer, t.pc);
         check_write(*t.core, address, cb.page, t, By::Packer, t.pc);
         tile::pack_accumulate(l1, d, x.width, via, out, tile::PackMask(x.mask));

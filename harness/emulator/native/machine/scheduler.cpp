@@ -70,7 +70,8 @@ Thread* pick() {
         const std::string more = g.cores > 1 ? format(" (and %d other cores alike)", g.cores - 1) : "";
         notes.push_back({who(*g.first) + " waits for " + key.second + more, g.first, key.first});
     }
-    std::stable_sort(notes.begin(), notes.end(), [](const Note& a, const Note& b) { return a.thread->id < b.thread->id; });
+    std::stable_sort(notes.begin(), notes.end(),
+                     [](const Note& a, const Note& b) { return a.thread->id < b.thread->id; });
     fault("deadlock", notes[0].thread, notes[0].pc, notes[0].text + "; no thread can run", notes);
 }
 
@@ -114,12 +115,18 @@ void wake(Core& core) {
 bool satisfied(const Thread& t, const Wait& w) {
     const Core& core = *t.core;
     switch (w.kind) {
-        case Wait::CbSpace: return core.cbs[w.a].pages - (core.cbs[w.a].received - core.cbs[w.a].acked) >= w.b;
-        case Wait::CbPages: return core.cbs[w.a].received - core.cbs[w.a].acked >= w.b;
-        case Wait::SemaphoreEqual: return *reinterpret_cast<const uint32_t*>(core.l1 + w.a) == w.b;
-        case Wait::SemaphoreAtLeast: return *reinterpret_cast<const uint32_t*>(core.l1 + w.a) >= w.b;
-        case Wait::None: return true;
-        default: return core.tensix->satisfied(w);
+        case Wait::CbSpace:
+            return core.cbs[w.a].pages - (core.cbs[w.a].received - core.cbs[w.a].acked) >= w.b;
+        case Wait::CbPages:
+            return core.cbs[w.a].received - core.cbs[w.a].acked >= w.b;
+        case Wait::SemaphoreEqual:
+            return *reinterpret_cast<const uint32_t*>(core.l1 + w.a) == w.b;
+        case Wait::SemaphoreAtLeast:
+            return *reinterpret_cast<const uint32_t*>(core.l1 + w.a) >= w.b;
+        case Wait::None:
+            return true;
+        default:
+            return core.tensix->satisfied(w);
     }
 }
 
@@ -137,11 +144,16 @@ std::string describe_wait(const Thread& t) {
             return format("L1 %s to be %s%u (it is %u)", l1_name(core, w.a).c_str(),
                           w.kind == Wait::SemaphoreAtLeast ? "at least " : "", w.b,
                           *reinterpret_cast<const uint32_t*>(core.l1 + w.a));
-        case Wait::SourceFree: return "the math thread to consume a source register";
-        case Wait::SourceValid: return "the unpack thread to fill a source register";
-        case Wait::DestFree: return "a free half of DEST (tile_regs_release() by the pack thread)";
-        case Wait::DestReady: return "tile_regs_commit() by the math thread";
-        default: return "nothing";
+        case Wait::SourceFree:
+            return "the math thread to consume a source register";
+        case Wait::SourceValid:
+            return "the unpack thread to fill a source register";
+        case Wait::DestFree:
+            return "a free half of DEST (tile_regs_release() by the pack thread)";
+        case Wait::DestReady:
+            return "tile_regs_commit() by the math thread";
+        default:
+            return "nothing";
     }
 }
 
@@ -165,7 +177,8 @@ void poll(Thread& t, uintptr_t what) {
     t.polled = what;
     t.polled_at = machine.progress;
     if (++t.idle_polls > kStuck)
-        fault("infinite-loop", "the kernel polls for a change that no thread can make: every other thread waits or polls too");
+        fault("infinite-loop",
+              "the kernel polls for a change that no thread can make: every other thread waits or polls too");
     if (t.idle_polls > 1 || machine.seed) give_way(t);
 }
 

@@ -12,7 +12,8 @@ bool is_semaphore(const Core& core, uint32_t address) {
 }
 
 Semaphore& semaphore_at(Core& core, uint32_t address, Thread& t) {
-    if (address % 4) fault("alignment", format("a semaphore at L1 0x%x: semaphores are words, aligned to 4 B", address));
+    if (address % 4)
+        fault("alignment", format("a semaphore at L1 0x%x: semaphores are words, aligned to 4 B", address));
     if (address + 4 > kL1Bytes || !core.shadow.owned[address / Shadow::kGranule])
         fault("semaphore-missing", format("there is no semaphore or buffer at L1 %s of core (%d,%d)",
                                           l1_name(core, address).c_str(), core.x, core.y));
@@ -38,8 +39,9 @@ void check_set_order(Thread& t, const Semaphore& s, Core& core, uint32_t address
     for (size_t i = 0; i < s.incremented.seen.size(); ++i) {
         if (s.incremented.seen[i] <= t.seen.seen[i]) continue;
         fault("semaphore-race",
-              format("L1 %s of core (%d,%d) is set while an increment is not ordered before it: the increment may be lost",
-                     l1_name(core, address).c_str(), core.x, core.y),
+              format(
+                  "L1 %s of core (%d,%d) is set while an increment is not ordered before it: the increment may be lost",
+                  l1_name(core, address).c_str(), core.x, core.y),
               {{"the increment", s.inc_by, s.inc_pc}});
     }
 }
@@ -63,10 +65,12 @@ void set_word(Thread& t, Core& core, uint32_t address, uint32_t value) {
 void increment(Thread& t, Core& core, uint32_t address, uint32_t by) {
     Semaphore& s = semaphore_at(core, address, t);
     if (s.last_set && !t.has_seen(s.last_set))
-        fault("semaphore-race",
-              format("L1 %s of core (%d,%d) is incremented while a set is not ordered before it: the increment may be lost",
-                     l1_name(core, address).c_str(), core.x, core.y),
-              {{"the set", s.set_by, s.set_pc}});
+        fault(
+            "semaphore-race",
+            format(
+                "L1 %s of core (%d,%d) is incremented while a set is not ordered before it: the increment may be lost",
+                l1_name(core, address).c_str(), core.x, core.y),
+            {{"the set", s.set_by, s.set_pc}});
     word(core, address) += by;
     s.inc_pc = t.pc;
     s.inc_by = &t;
@@ -85,9 +89,10 @@ uint32_t own_word(Thread& t, const volatile void* p, const char* what) {
 void check_sent(Thread& t, uint32_t address) {
     for (const InFlight& f : t.core->in_flight) {
         if (f.write || f.end <= address || address + 4 <= f.begin) continue;
-        fault("missing-write-flush", format("L1 %s is set while a transfer still reads it: noc_async_writes_flushed() must "
-                                            "come first",
-                                            l1_name(*t.core, address).c_str()),
+        fault("missing-write-flush",
+              format("L1 %s is set while a transfer still reads it: noc_async_writes_flushed() must "
+                     "come first",
+                     l1_name(*t.core, address).c_str()),
               {{"issued here", f.owner, f.pc}});
     }
 }
@@ -110,8 +115,8 @@ uint32_t lb_semaphore_address(uint32_t id) {
     Thread& t = enter(__builtin_return_address(0));
     const uint32_t address = kSemaphoreBase + id * kSemaphoreStride;
     if (id >= kMaxSemaphores || !t.core->shadow.owned[address / Shadow::kGranule])
-        fault("semaphore-missing", format("get_semaphore(%u): the program has no such semaphore on core (%d,%d)", id,
-                                          t.core->x, t.core->y));
+        fault("semaphore-missing",
+              format("get_semaphore(%u): the program has no such semaphore on core (%d,%d)", id, t.core->x, t.core->y));
     return uint32_t(kWindows + uintptr_t{t.core->index} * kWindowBytes) + address;
 }
 

@@ -8,10 +8,14 @@ namespace {
 
 const char* by_name(By by) {
     switch (by) {
-        case By::Cpu: return "the kernel's own access";
-        case By::Noc: return "a NoC transfer";
-        case By::Unpacker: return "the unpacker";
-        default: return "the packer";
+        case By::Cpu:
+            return "the kernel's own access";
+        case By::Noc:
+            return "a NoC transfer";
+        case By::Unpacker:
+            return "the unpacker";
+        default:
+            return "the packer";
     }
 }
 
@@ -27,13 +31,14 @@ void check_transfers(Core& core, uint32_t begin, uint32_t end, Thread& t, By by,
     for (const InFlight& f : core.in_flight) {
         if (f.transfer == transfer || f.end <= begin || end <= f.begin || (!write && !f.write)) continue;
         if (write && f.write && f.owner != &t)
-            fault("race", &t, pc,
-                  format("%s writes L1 %s of core (%d,%d) while a transfer of %s writes it too, and nothing orders them",
-                         by_name(by), l1_name(core, begin > f.begin ? begin : f.begin).c_str(), core.x, core.y,
-                         who(*f.owner).c_str()),
-                  {{"the other write", f.owner, f.pc}});
+            fault(
+                "race", &t, pc,
+                format("%s writes L1 %s of core (%d,%d) while a transfer of %s writes it too, and nothing orders them",
+                       by_name(by), l1_name(core, begin > f.begin ? begin : f.begin).c_str(), core.x, core.y,
+                       who(*f.owner).c_str()),
+                {{"the other write", f.owner, f.pc}});
         const bool is_read = f.write && f.owner->core == &core;
-        const char* missing = !f.write ? "noc_async_writes_flushed() or noc_async_write_barrier()"
+        const char* missing = !f.write  ? "noc_async_writes_flushed() or noc_async_write_barrier()"
                               : is_read ? "noc_async_read_barrier()"
                                         : "noc_async_write_barrier()";
         fault(f.write ? (is_read ? "missing-read-barrier" : "missing-write-barrier") : "missing-write-flush", &t, pc,
@@ -56,8 +61,8 @@ void check_transfers(Core& core, uint32_t begin, uint32_t end, Thread& t, By by,
 
 [[noreturn]] void uninitialised(Core& core, uint32_t address, Thread& t, By by, uintptr_t pc) {
     fault("uninitialised-read", &t, pc,
-          format("%s reads L1 %s of core (%d,%d), which nothing has written", by_name(by), l1_name(core, address).c_str(),
-                 core.x, core.y));
+          format("%s reads L1 %s of core (%d,%d), which nothing has written", by_name(by),
+                 l1_name(core, address).c_str(), core.x, core.y));
 }
 
 }  // namespace

@@ -63,9 +63,7 @@ struct Tensix {
 
     Tensix();
     int sections() const { return full_sync ? 1 : 2; }
-    uint32_t capacity() const {
-        return (width == tile::DestWidth::Bits32 ? 8u : 16u) / unsigned(sections());
-    }
+    uint32_t capacity() const { return (width == tile::DestWidth::Bits32 ? 8u : 16u) / unsigned(sections()); }
     bool satisfied(const Wait& w) const;
 };
 

@@ -11,26 +11,41 @@ Tensix::Tensix() {
 
 bool Tensix::satisfied(const Wait& w) const {
     switch (w.kind) {
-        case Wait::SourceFree: return int(filled.size()) < kBanks;
-        case Wait::SourceValid: return !filled.empty();
-        case Wait::DestFree: return committed < sections();
-        case Wait::DestReady: return committed > 0;
-        default: return true;
+        case Wait::SourceFree:
+            return int(filled.size()) < kBanks;
+        case Wait::SourceValid:
+            return !filled.empty();
+        case Wait::DestFree:
+            return committed < sections();
+        case Wait::DestReady:
+            return committed > 0;
+        default:
+            return true;
     }
 }
 
 const char* format_name(uint8_t format) {
     switch (format) {
-        case 0: return "fp32";
-        case 4: return "tf32";
-        case 5: return "bf16";
-        case 6: return "bfp8";
-        case 7: return "bfp4";
-        case 8: return "int32";
-        case 9: return "uint16";
-        case 24: return "uint32";
-        case 255: return "nothing";
-        default: return "an unsupported format";
+        case 0:
+            return "fp32";
+        case 4:
+            return "tf32";
+        case 5:
+            return "bf16";
+        case 6:
+            return "bfp8";
+        case 7:
+            return "bfp4";
+        case 8:
+            return "int32";
+        case 9:
+            return "uint16";
+        case 24:
+            return "uint32";
+        case 255:
+            return "nothing";
+        default:
+            return "an unsupported format";
     }
 }
 
@@ -38,18 +53,26 @@ std::string op_name(const Config& c) {
     static const char* binary[] = {"add", "sub", "mul"};
     static const char* broadcast[] = {"", "_bcast_rows", "_bcast_cols", "_bcast_scalar"};
     switch (c.op) {
-        case Fpu::Copy: return "copy_tile";
-        case Fpu::Transpose: return "transpose_tile";
-        case Fpu::BroadcastCopy: return "unary_bcast";
-        case Fpu::Matmul: return c.transpose ? "matmul (transposed)" : "matmul";
-        case Fpu::Binary: return std::string(binary[c.binary]) + "_tiles" + broadcast[c.broadcast];
-        case Fpu::Reuse: return std::string(binary[c.binary]) + "_reuse_dest_tiles" + (c.reuse == 1 ? "<DEST_TO_SRCA>" : "<DEST_TO_SRCB>");
+        case Fpu::Copy:
+            return "copy_tile";
+        case Fpu::Transpose:
+            return "transpose_tile";
+        case Fpu::BroadcastCopy:
+            return "unary_bcast";
+        case Fpu::Matmul:
+            return c.transpose ? "matmul (transposed)" : "matmul";
+        case Fpu::Binary:
+            return std::string(binary[c.binary]) + "_tiles" + broadcast[c.broadcast];
+        case Fpu::Reuse:
+            return std::string(binary[c.binary]) + "_reuse_dest_tiles" +
+                   (c.reuse == 1 ? "<DEST_TO_SRCA>" : "<DEST_TO_SRCB>");
         case Fpu::Reduce: {
             static const char* pool[] = {"SUM", "AVG", "MAX"};
             static const char* dim[] = {"REDUCE_ROW", "REDUCE_COL", "REDUCE_SCALAR"};
             return format("reduce_tile<%s, %s>", pool[c.pool], dim[c.dim]);
         }
-        default: return "nothing";
+        default:
+            return "nothing";
     }
 }
 
@@ -69,8 +92,9 @@ uint32_t tile_address(Thread& t, uint32_t index, uint32_t tile, bool write) {
                      write ? "cb_reserve_back" : "cb_wait_front", write ? "reserved" : "waited for", there));
     const uint32_t address = (write ? v.wr : v.rd) + tile * cb.page;
     if (address + cb.page > cb.base + cb.size)
-        fault("cb-overrun", format("tile %u of cb %u lies beyond the buffer's end: blocks must not wrap in their middle",
-                                   tile, index));
+        fault(
+            "cb-overrun",
+            format("tile %u of cb %u lies beyond the buffer's end: blocks must not wrap in their middle", tile, index));
     return address;
 }
 
@@ -112,16 +136,16 @@ void unpack_tile(Thread& t, uint32_t index, uint32_t tile, bool to_b, Part part,
     if (x.source_format[to_b] != cb.format)
         fault("data-format", format("%s of cb %u (%s), but Src%c is configured for %s: compute_kernel_hw_startup or "
                                     "reconfig_data_format for this operand is missing",
-                                    op_name(x.unpack_init.config).c_str(), index, format_name(cb.format), to_b ? 'B' : 'A',
-                                    format_name(x.source_format[to_b])));
+                                    op_name(x.unpack_init.config).c_str(), index, format_name(cb.format),
+                                    to_b ? 'B' : 'A', format_name(x.source_format[to_b])));
     check_tile(t, cb, address, part);
     const auto f = tile::Format(cb.format);
     tile::unpack(out, t.core->l1 + address, f, tile::src_format(f, x.width));
 }
 
 bool same(Config a, Config b) {
-    return a.op == b.op && a.binary == b.binary && a.broadcast == b.broadcast && a.reuse == b.reuse && a.pool == b.pool &&
-           a.dim == b.dim && a.transpose == b.transpose;
+    return a.op == b.op && a.binary == b.binary && a.broadcast == b.broadcast && a.reuse == b.reuse &&
+           a.pool == b.pool && a.dim == b.dim && a.transpose == b.transpose;
 }
 
 std::string formats(Thread& t, uint32_t a, uint32_t b) {
@@ -136,8 +160,8 @@ void check_init(const Init& init, const Config& config, const Block& block, cons
     if (same(init.config, config) && init.block.rows == block.rows && init.block.columns == block.columns) return;
     const bool only_block = same(init.config, config);
     fault("wrong-init",
-          only_block ? format("%s of a %u x %u block, but the init was for %u x %u", op_name(config).c_str(), block.rows,
-                              block.columns, init.block.rows, init.block.columns)
+          only_block ? format("%s of a %u x %u block, but the init was for %u x %u", op_name(config).c_str(),
+                              block.rows, block.columns, init.block.rows, init.block.columns)
                      : format("%s, but the %s thread was last initialised for %s", op_name(config).c_str(), thread,
                               op_name(init.config).c_str()),
           {{"the last init", machine.running, init.pc}});
@@ -218,7 +242,9 @@ static void unpack_operands(Thread& t, Config config, uint32_t cb_a, uint32_t ti
             unpack_tile(t, cb_b, tile_b, !swapped, Part::FaceRows, swapped ? s->a[0] : s->b[0]);
             break;
         }
-        case Fpu::Reuse: unpack_tile(t, cb_a, tile_a, config.reuse == 1, Part::All, s->a[0]); break;
+        case Fpu::Reuse:
+            unpack_tile(t, cb_a, tile_a, config.reuse == 1, Part::All, s->a[0]);
+            break;
         default: {
             const Cb& cb = t.core->cbs[cb_a % kMaxCbs];
             s->to_dest = cb.format == 8 || cb.format == 24 || (cb.format == 0 && x.unpack_to_dest >> cb_a & 1);

@@ -37,15 +37,37 @@ struct Block {
 };
 
 enum class Sfpu : uint8_t {
-    None, Exp, Recip, Rsqrt, Sqrt, Silu, Sigmoid,  // their inits load constants that the others destroy
-    Square, Abs, Negative, Relu, Fill, Scalar, Copy, Typecast, Add, Sub, Rsub, Mul, Div, Max, Min, ReduceMax, ReduceSum
+    None,
+    Exp,
+    Recip,
+    Rsqrt,
+    Sqrt,
+    Silu,
+    Sigmoid,  // their inits load constants that the others destroy
+    Square,
+    Abs,
+    Negative,
+    Relu,
+    Fill,
+    Scalar,
+    Copy,
+    Typecast,
+    Add,
+    Sub,
+    Rsub,
+    Mul,
+    Div,
+    Max,
+    Min,
+    ReduceMax,
+    ReduceSum
 };
 struct SfpuCall {
     Sfpu op = Sfpu::None;
     uint8_t approx = 0;
     uint8_t clamp = 1;
-    uint8_t kind = 0;  // of Scalar: add, sub, rsub, mul, div; of ReduceX: row or column
-    uint8_t span = 4;  // as VectorMode: 1 rows, 2 columns, 4 all
+    uint8_t kind = 0;          // of Scalar: add, sub, rsub, mul, div; of ReduceX: row or column
+    uint8_t span = 4;          // as VectorMode: 1 rows, 2 columns, 4 all
     uint8_t from = 0, to = 0;  // of Typecast
     float scalar = 1.0f;
 };

@@ -19,21 +19,21 @@ ALWI void any_tiles_bcast(uint32_t icb0, uint32_t icb1, uint32_t itile0, uint32_
                      product ? MATH_FIDELITY : MathFidelity::LoFi);
 }
 
-#define LB_BCAST(name, type)                                                                                           \
-    template <BroadcastType tBcastDim, bool is_fp32_dest_acc_en = DST_ACCUM_MODE>                                      \
-    ALWI void name##_tiles_bcast(uint32_t icb0, uint32_t icb1, uint32_t itile0, uint32_t itile1, uint32_t idst,        \
-                                 uint32_t bcast_row_idx = 0) {                                                         \
-        any_tiles_bcast<type, tBcastDim>(icb0, icb1, itile0, itile1, idst, bcast_row_idx);                             \
-    }                                                                                                                  \
-    LB_BCAST_DIM(name, type, rows, BroadcastType::ROW)                                                                 \
-    LB_BCAST_DIM(name, type, cols, BroadcastType::COL)                                                                 \
+#define LB_BCAST(name, type)                                                                                    \
+    template <BroadcastType tBcastDim, bool is_fp32_dest_acc_en = DST_ACCUM_MODE>                               \
+    ALWI void name##_tiles_bcast(uint32_t icb0, uint32_t icb1, uint32_t itile0, uint32_t itile1, uint32_t idst, \
+                                 uint32_t bcast_row_idx = 0) {                                                  \
+        any_tiles_bcast<type, tBcastDim>(icb0, icb1, itile0, itile1, idst, bcast_row_idx);                      \
+    }                                                                                                           \
+    LB_BCAST_DIM(name, type, rows, BroadcastType::ROW)                                                          \
+    LB_BCAST_DIM(name, type, cols, BroadcastType::COL)                                                          \
     LB_BCAST_DIM(name, type, scalar, BroadcastType::SCALAR)
-#define LB_BCAST_DIM(name, type, dim, broadcast)                                                                       \
-    ALWI void name##_bcast_##dim##_init(uint32_t icb0, uint32_t icb1) { bcast_init<type, broadcast>(icb0, icb1); }     \
-    template <bool is_fp32_dest_acc_en = DST_ACCUM_MODE>                                                               \
-    ALWI void name##_tiles_bcast_##dim(uint32_t icb0, uint32_t icb1, uint32_t itile0, uint32_t itile1, uint32_t idst,  \
-                                       uint32_t bcast_row_idx = 0) {                                                   \
-        any_tiles_bcast<type, broadcast>(icb0, icb1, itile0, itile1, idst, bcast_row_idx);                             \
+#define LB_BCAST_DIM(name, type, dim, broadcast)                                                                      \
+    ALWI void name##_bcast_##dim##_init(uint32_t icb0, uint32_t icb1) { bcast_init<type, broadcast>(icb0, icb1); }    \
+    template <bool is_fp32_dest_acc_en = DST_ACCUM_MODE>                                                              \
+    ALWI void name##_tiles_bcast_##dim(uint32_t icb0, uint32_t icb1, uint32_t itile0, uint32_t itile1, uint32_t idst, \
+                                       uint32_t bcast_row_idx = 0) {                                                  \
+        any_tiles_bcast<type, broadcast>(icb0, icb1, itile0, itile1, idst, bcast_row_idx);                            \
     }
 
 LB_BCAST(add, EltwiseBinaryType::ELWADD)

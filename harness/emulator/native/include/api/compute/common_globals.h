@@ -1,5 +1,5 @@
-// What all compute headers share: the three roles a kernel is compiled for, the compute kernels' vocabulary, and helpers
-// that turn it into calls of the machine.
+// What all compute headers share: the three roles a kernel is compiled for, the compute kernels' vocabulary, and
+// helpers that turn it into calls of the machine.
 #pragma once
 
 #if !defined(TRISC_UNPACK) && !defined(TRISC_MATH) && !defined(TRISC_PACK)

@@ -38,29 +38,29 @@ ALWI void binary_tiles_init(uint32_t icb0, uint32_t icb1, bool acc_to_dest = fal
     }
 }
 
-#define LB_BINARY(name, type, fidelity, accumulates)                                                                   \
-    ALWI void name##_init(uint32_t icb0, uint32_t icb1, bool acc_to_dest = accumulates) {                              \
-        binary_tiles_init<true, type>(icb0, icb1, acc_to_dest);                                                        \
-    }                                                                                                                  \
-    template <bool is_fp32_dest_acc_en = DST_ACCUM_MODE>                                                               \
-    ALWI void name##_tiles(uint32_t icb0, uint32_t icb1, uint32_t itile0, uint32_t itile1, uint32_t idst) {            \
-        lb::binary_tiles(lb::binary_config(type), icb0, icb1, itile0, itile1, idst, fidelity);                         \
-    }                                                                                                                  \
-    template <bool is_fp32_dest_acc_en = DST_ACCUM_MODE>                                                               \
-    ALWI void name##_block(uint32_t icb0, uint32_t icb1, uint32_t start_itile0, uint32_t start_itile1,                 \
-                           uint32_t start_idst, uint32_t ntiles) {                                                     \
-        for (uint32_t i = 0; i < ntiles; ++i)                                                                          \
-            name##_tiles<is_fp32_dest_acc_en>(icb0, icb1, start_itile0 + i, start_itile1 + i, start_idst + i);         \
-    }                                                                                                                  \
-    template <EltwiseBinaryReuseDestType reuse_dest>                                                                   \
-    ALWI void name##_reuse_dest_init(uint32_t icb) {                                                                   \
-        static_assert(reuse_dest != EltwiseBinaryReuseDestType::NONE, "reuse_dest is DEST_TO_SRCA or DEST_TO_SRCB");   \
-        lb::binary_init(lb::reuse_config(type, reuse_dest), false);                                                    \
-    }                                                                                                                  \
-    template <EltwiseBinaryReuseDestType reuse_dest, bool is_fp32_dest_acc_en = DST_ACCUM_MODE>                        \
-    ALWI void name##_reuse_dest_tiles(uint32_t in_cb_id, uint32_t in_tile_index, uint32_t dst_tile_index) {            \
-        lb::binary_tiles(lb::reuse_config(type, reuse_dest), in_cb_id, in_cb_id, in_tile_index, in_tile_index,         \
-                         dst_tile_index, fidelity);                                                                    \
+#define LB_BINARY(name, type, fidelity, accumulates)                                                                 \
+    ALWI void name##_init(uint32_t icb0, uint32_t icb1, bool acc_to_dest = accumulates) {                            \
+        binary_tiles_init<true, type>(icb0, icb1, acc_to_dest);                                                      \
+    }                                                                                                                \
+    template <bool is_fp32_dest_acc_en = DST_ACCUM_MODE>                                                             \
+    ALWI void name##_tiles(uint32_t icb0, uint32_t icb1, uint32_t itile0, uint32_t itile1, uint32_t idst) {          \
+        lb::binary_tiles(lb::binary_config(type), icb0, icb1, itile0, itile1, idst, fidelity);                       \
+    }                                                                                                                \
+    template <bool is_fp32_dest_acc_en = DST_ACCUM_MODE>                                                             \
+    ALWI void name##_block(uint32_t icb0, uint32_t icb1, uint32_t start_itile0, uint32_t start_itile1,               \
+                           uint32_t start_idst, uint32_t ntiles) {                                                   \
+        for (uint32_t i = 0; i < ntiles; ++i)                                                                        \
+            name##_tiles<is_fp32_dest_acc_en>(icb0, icb1, start_itile0 + i, start_itile1 + i, start_idst + i);       \
+    }                                                                                                                \
+    template <EltwiseBinaryReuseDestType reuse_dest>                                                                 \
+    ALWI void name##_reuse_dest_init(uint32_t icb) {                                                                 \
+        static_assert(reuse_dest != EltwiseBinaryReuseDestType::NONE, "reuse_dest is DEST_TO_SRCA or DEST_TO_SRCB"); \
+        lb::binary_init(lb::reuse_config(type, reuse_dest), false);                                                  \
+    }                                                                                                                \
+    template <EltwiseBinaryReuseDestType reuse_dest, bool is_fp32_dest_acc_en = DST_ACCUM_MODE>                      \
+    ALWI void name##_reuse_dest_tiles(uint32_t in_cb_id, uint32_t in_tile_index, uint32_t dst_tile_index) {          \
+        lb::binary_tiles(lb::reuse_config(type, reuse_dest), in_cb_id, in_cb_id, in_tile_index, in_tile_index,       \
+                         dst_tile_index, fidelity);                                                                  \
     }
 
 LB_BINARY(add, EltwiseBinaryType::ELWADD, MathFidelity::LoFi, false)

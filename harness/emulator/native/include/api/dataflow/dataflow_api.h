@@ -24,7 +24,9 @@ constexpr lb::OwnCoordinate<false> my_x;
 constexpr lb::OwnCoordinate<true> my_y;
 
 // Circular buffers.
-FORCE_INLINE void cb_reserve_back(int32_t operand, int32_t num_pages) { lb_cb_reserve_back(uint32_t(operand), num_pages); }
+FORCE_INLINE void cb_reserve_back(int32_t operand, int32_t num_pages) {
+    lb_cb_reserve_back(uint32_t(operand), num_pages);
+}
 FORCE_INLINE void cb_push_back(const int32_t operand, const int32_t num_pages) {
     lb_cb_push_back(uint32_t(operand), num_pages);
 }
@@ -57,14 +59,15 @@ FORCE_INLINE uint64_t get_noc_multicast_addr(uint32_t noc_x_start, uint32_t noc_
            (uint64_t(noc_y_end) << 42) | addr;
 }
 template <bool DRAM>
-FORCE_INLINE uint64_t get_noc_addr_from_bank_id(uint32_t bank_id, uint32_t bank_address_offset, uint8_t noc = noc_index) {
+FORCE_INLINE uint64_t get_noc_addr_from_bank_id(uint32_t bank_id, uint32_t bank_address_offset,
+                                                uint8_t noc = noc_index) {
     return lb_bank_address(DRAM, bank_id, bank_address_offset, noc);
 }
 
 // Reads.
 template <uint32_t max_page_size = NOC_MAX_BURST_SIZE + 1, bool enable_noc_tracing = true>
-FORCE_INLINE void noc_async_read(uint64_t src_noc_addr, uint32_t dst_local_l1_addr, uint32_t size, uint8_t noc = noc_index,
-                                 uint32_t = NOC_UNICAST_WRITE_VC) {
+FORCE_INLINE void noc_async_read(uint64_t src_noc_addr, uint32_t dst_local_l1_addr, uint32_t size,
+                                 uint8_t noc = noc_index, uint32_t = NOC_UNICAST_WRITE_VC) {
     lb_read(src_noc_addr, dst_local_l1_addr, size, noc);
 }
 template <bool enable_noc_tracing = true>
@@ -95,8 +98,8 @@ FORCE_INLINE void noc_async_read_with_state(uint32_t src_local_l1_addr, uint32_t
     lb_read_with_state(src_local_l1_addr, dst_local_l1_addr, size, noc);
 }
 template <typename DSpec, bool enable_noc_tracing = true>
-FORCE_INLINE void noc_async_read_page(const uint32_t id, const TensorAccessor<DSpec>& accessor, uint32_t dst_local_l1_addr,
-                                      uint32_t offset = 0, uint8_t noc = noc_index) {
+FORCE_INLINE void noc_async_read_page(const uint32_t id, const TensorAccessor<DSpec>& accessor,
+                                      uint32_t dst_local_l1_addr, uint32_t offset = 0, uint8_t noc = noc_index) {
     lb_read(accessor.get_noc_addr(id, offset, noc), dst_local_l1_addr, accessor.get_aligned_page_size(), noc);
 }
 template <typename DSpec>
@@ -133,8 +136,8 @@ template <typename DSpec, bool enable_noc_tracing = true, bool posted = false>
 FORCE_INLINE void noc_async_write_page(const uint32_t id, const TensorAccessor<DSpec>& accessor,
                                        uint32_t src_local_l1_addr, uint32_t size = 0, uint32_t offset = 0,
                                        uint8_t noc = noc_index) {
-    lb_write(src_local_l1_addr, accessor.get_noc_addr(id, offset, noc), size ? size : accessor.get_aligned_page_size(), noc,
-             posted);
+    lb_write(src_local_l1_addr, accessor.get_noc_addr(id, offset, noc), size ? size : accessor.get_aligned_page_size(),
+             noc, posted);
 }
 template <typename DSpec>
 [[deprecated("Use noc_async_write_page instead.")]] FORCE_INLINE void noc_async_write_tile(
@@ -204,7 +207,9 @@ FORCE_INLINE void invalidate_l1_cache() {}
 
 // Semaphores.
 FORCE_INLINE uintptr_t get_semaphore(uint32_t semaphore_id) { return lb_semaphore_address(semaphore_id); }
-FORCE_INLINE void noc_semaphore_set(volatile tt_l1_ptr uint32_t* sem_addr, uint32_t val) { lb_semaphore_set(sem_addr, val); }
+FORCE_INLINE void noc_semaphore_set(volatile tt_l1_ptr uint32_t* sem_addr, uint32_t val) {
+    lb_semaphore_set(sem_addr, val);
+}
 FORCE_INLINE void noc_semaphore_wait(volatile tt_l1_ptr uint32_t* sem_addr, uint32_t val) {
     lb_semaphore_wait(sem_addr, val, false);
 }

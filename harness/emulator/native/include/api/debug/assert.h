@@ -3,7 +3,7 @@
 
 #include "lb/abi.h"
 
-#define ASSERT(condition, ...)                             \
-    do {                                                   \
-        if (!(condition)) lb_assert_failed(#condition);    \
+#define ASSERT(condition, ...)                          \
+    do {                                                \
+        if (!(condition)) lb_assert_failed(#condition); \
     } while (false)

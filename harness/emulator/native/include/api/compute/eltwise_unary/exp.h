@@ -7,8 +7,8 @@ namespace ckernel {
 
 enum class InputClamping : uint8_t { ClampToNegative = 1, None = 0 };
 
-template <bool approx = false, uint32_t scale = 0x3F800000, InputClamping input_clamping = InputClamping::ClampToNegative,
-          bool is_fp32_dest_acc_en = DST_ACCUM_MODE>
+template <bool approx = false, uint32_t scale = 0x3F800000,
+          InputClamping input_clamping = InputClamping::ClampToNegative, bool is_fp32_dest_acc_en = DST_ACCUM_MODE>
 ALWI void exp_tile_init() {
     static_assert(scale == 0x3F800000, "exp_tile_init with a scale is not modelled by the emulator");
     lb::sfpu_init(lb::Sfpu::Exp, approx);
