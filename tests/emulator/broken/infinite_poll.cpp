@@ -4,6 +4,7 @@
 
 void kernel_main() {
 #if defined(READER)
+    if (!first_core()) return;
     Word flag = Word(get_write_ptr(1));
     *flag = 0;
     while (*flag == 0) {  // FAULT
