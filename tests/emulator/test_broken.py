@@ -35,13 +35,12 @@ def test_fault_is_named(builder: Builder, source: Path) -> None:
     text = source.read_text()
     expected = re.match(r"// expect: ([\w-]+)(?: \((\d+),(\d+)\) (\w+))?\n", text)
     assert expected is not None
-    line = next(n for n, s in enumerate(text.splitlines(), start=1) if s.endswith("// FAULT"))
+    lines = [n for n, s in enumerate(text.splitlines(), start=1) if s.endswith("// FAULT")]
     with pytest.raises(KernelFault) as caught:
         run_broken(builder, source)
     fault = caught.value
     assert fault.kind == expected[1], str(fault)
-    assert fault.location is not None and (fault.location.file.name, fault.location.line) == (source.name, line), str(
-        fault
-    )
+    assert fault.location is not None and fault.location.file.name == source.name, str(fault)
+    assert fault.location.line in lines, str(fault)
     if expected[2]:
         assert fault.core == (int(expected[2]), int(expected[3])) and fault.thread == expected[4], str(fault)

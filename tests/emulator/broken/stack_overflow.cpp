@@ -2,7 +2,7 @@
 // Recursion without end.
 #include "program.h"
 
-uint32_t depth(volatile uint32_t* n) {
+uint32_t depth(volatile uint32_t* n) {  // FAULT
     volatile uint32_t here[64];
     here[0] = *n + 1;  // FAULT
     if (here[0] == 0) return 0;
