@@ -26,6 +26,7 @@ from harness.emulator.programs.descriptors import (
 )
 from harness.emulator.programs.faults import KernelFault, Location
 from harness.emulator.programs.op import Programs, generic_op, programs_of
+from harness.emulator.programs.schedules import check_schedules
 
 __all__ = [
     "NOC",
@@ -52,6 +53,7 @@ __all__ = [
     "TileDescriptor",
     "UnpackToDestMode",
     "WriterConfigDescriptor",
+    "check_schedules",
     "generic_op",
     "programs_of",
 ]

@@ -1,4 +1,4 @@
-// Order of accesses to DRAM: writes in flight, and who wrote each 64 B during this program.
+// Order of accesses to DRAM: writes in flight, and who wrote each 16 B during this program.
 #include <unordered_map>
 
 #include "noc.h"
@@ -13,7 +13,7 @@ struct Written {
     uint32_t in_flight;
 };
 
-constexpr uint32_t kLine = 64;
+constexpr uint32_t kLine = 16;
 std::unordered_map<uint64_t, Written> written;
 
 uint64_t line(uint16_t bank, uint32_t address) { return (uint64_t{bank} << 32) | (address / kLine); }
@@ -26,7 +26,7 @@ void for_lines(const Place& p, uint32_t bytes, Do run) {
 }  // namespace
 
 void check_dram_read(Thread& t, const Place& p, uint32_t bytes) {
-    if (written.empty()) return;
+    if (!p.buffer->written) return;
     for_lines(p, bytes, [&](uint64_t key) {
         const auto it = written.find(key);
         if (it == written.end()) return;
@@ -49,6 +49,13 @@ void check_dram_read(Thread& t, const Place& p, uint32_t bytes) {
 void add_dram_write(Thread& t, const Transfer& w) {
     for_lines(w.to, w.bytes, [&](uint64_t key) {
         Written& s = written[key];
+        if (s.epoch && !t.has_seen(s.epoch)) {
+            const Thread& o = machine.threads[epoch_thread(s.epoch)];
+            fault("race",
+                  format("noc_async_write to DRAM bank %u address 0x%x, and nothing orders it after the write of %s",
+                         w.to.unit, w.to.address, who(o).c_str()),
+                  {{"the write", &o, s.pc}});
+        }
         s.epoch = t.epoch();
         s.pc = w.pc;
         ++s.in_flight;

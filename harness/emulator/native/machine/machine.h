@@ -26,6 +26,7 @@ constexpr uint32_t kArgBase = 0xA400, kArgBytes = 0x800;  // one block a thread,
 constexpr uint32_t kDramAlignment = 64, kL1Alignment = 16;
 constexpr int kMaxCbs = 64;
 
+struct Buffer;
 struct Core;
 struct Thread;
 struct Tensix;
@@ -57,6 +58,7 @@ struct Place {
     Space space;
     uint16_t unit;  // core index or bank
     uint32_t address;
+    Buffer* buffer = nullptr;  // of DRAM
 };
 
 // A transfer between its issue and its completion.

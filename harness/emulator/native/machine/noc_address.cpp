@@ -13,13 +13,12 @@ Buffer* buffer_at(Space space, uint32_t base) {
 
 int bank_count(Space space) { return space == Space::Dram ? machine.banks : machine.grid_x * machine.grid_y; }
 
-void check_dram(Thread& t, const Place& p, uint32_t bytes, const char* what, bool write) {
+Buffer* dram_buffer(const Place& p, uint32_t bytes, const char* what) {
     const Buffer* nearest = nullptr;
     for (Buffer& b : machine.buffers) {
         if (b.space != Space::Dram || p.address < b.address) continue;
         if (p.address + uint64_t{bytes} <= b.address + uint64_t{b.bytes_in_bank(p.unit, uint32_t(machine.banks))}) {
-            b.written |= write;
-            return;
+            return &b;
         }
         if (!nearest || b.address > nearest->address) nearest = &b;
     }
@@ -28,7 +27,6 @@ void check_dram(Thread& t, const Place& p, uint32_t bytes, const char* what, boo
                                      : "";
     fault("outside-buffer", format("%s of %u B at DRAM bank %u address 0x%x lies in no tensor%s", what, bytes, p.unit,
                                    p.address, near.c_str()));
-    (void)t;
 }
 
 }  // namespace
@@ -51,8 +49,9 @@ Place resolve(Thread& t, uint64_t address, uint32_t bytes, const char* what, boo
     const int x = int(address >> kLocalBits) & 63, y = int(address >> (kLocalBits + kNodeBits)) & 63;
     const uint64_t local = address & ((uint64_t{1} << kLocalBits) - 1);
     if (x == kDramX && y >= kDramY && y < kDramY + machine.banks) {
-        const Place p{Space::Dram, uint16_t(y - kDramY), uint32_t(local)};
-        check_dram(t, p, bytes, what, write);
+        Place p{Space::Dram, uint16_t(y - kDramY), uint32_t(local)};
+        p.buffer = dram_buffer(p, bytes, what);
+        p.buffer->written |= write;
         return p;
     }
     const Core* core = machine.core_at(x, y);
