@@ -163,6 +163,55 @@ def ring(b: Builder, cores: int = 4) -> torch.Tensor:
     return b.run([a, out], b.program(kernels, [b.cb(0, grid, 1), b.cb(1, grid, 1)], [(0, grid, 0), (1, grid, 0)]))
 
 
+def softmax(b: Builder) -> torch.Tensor:
+    """Softmax over rows of 128, one row of tiles a core."""
+    width, cores = 4, 2
+    a, out, grid = b.tensor(values(9)), b.empty(SHAPE), b.grid(cores)
+    kernels = [
+        b.kernel("norm_reader.cpp", "reader", grid, [width, 0x3F803F80, *b.accessors(a)],
+                 lambda x, y: [a.buffer_address(), x, 1]),
+        b.kernel("writer.cpp", "writer", grid, [2, 1, *b.accessors(out)],
+                 lambda x, y: [out.buffer_address(), x * width, width]),
+        b.kernel("softmax.cpp", "compute", grid, [width], lambda x, y: [1]),
+    ]  # fmt: skip
+    pages = {0: width, 1: 1, 2: 2, 3: 1, 4: width, 5: 1}
+    return b.run([a, out], b.program(kernels, [b.cb(i, grid, n) for i, n in pages.items()]))
+
+
+def dest_reuse(b: Builder) -> torch.Tensor:
+    """out = max((a + b) * a, b) on two cores."""
+    cores = 2
+    x, y, out, grid, each = b.tensor(values(1)), b.tensor(values(2)), b.empty(SHAPE), b.grid(cores), N_TILES // cores
+    kernels = [
+        b.kernel("reader.cpp", "reader", grid, [2, 1, *b.accessors(x, y)],
+                 lambda cx, _: [x.buffer_address(), y.buffer_address(), cx * each, each]),
+        b.kernel("writer.cpp", "writer", grid, [2, 1, *b.accessors(out)],
+                 lambda cx, _: [out.buffer_address(), cx * each, each]),
+        b.kernel("dest_reuse.cpp", "compute", grid, [], lambda cx, _: [each]),
+    ]  # fmt: skip
+    return b.run([x, y, out], b.program(kernels, [b.cb(i, grid) for i in range(3)]))
+
+
+def rounds(b: Builder, columns: int = 4, rows: int = 2, turns: int = 6) -> torch.Tensor:
+    """Tiles move ``turns`` cores on, with all cores in step."""
+    cores = columns * rows
+    shape = (1, 1, 32, 32 * cores)
+    a, out, grid = b.tensor(values(10, shape)), b.empty(shape), b.grid(columns, rows)
+    common = [a.buffer_address(), *b.noc(0, 0), *b.noc(columns - 1, rows - 1), *b.noc(0, 0)]
+
+    def runtime(x: int, y: int) -> list[int]:
+        me = y * columns + x
+        right = (me + 1) % cores
+        return [me, *b.noc(right % columns, right // columns)]
+
+    kernels = [
+        b.kernel("rounds.cpp", "reader", grid, [turns, cores, *b.accessors(a)], runtime, common),
+        b.kernel("first_of_two.cpp", "writer", grid, b.accessors(out),
+                 lambda x, y: [out.buffer_address(), y * columns + x]),
+    ]  # fmt: skip
+    return b.run([a, out], b.program(kernels, [b.cb(0, grid, 2)], [(i, grid, 0) for i in range(3)]))
+
+
 GOOD: dict[str, Callable[[Builder], torch.Tensor]] = {
     "copy": copy,
     "copy, one page": lambda b: copy(b, block=1, cores=4),
@@ -181,6 +230,9 @@ GOOD: dict[str, Callable[[Builder], torch.Tensor]] = {
     "matmul bfp8 HiFi2": lambda b: matmul(b, "bfloat8_b", math_fidelity=b.ttnn.MathFidelity.HiFi2),
     "matmul bfp4, partial sums in L1": lambda b: matmul(b, "bfloat4_b", True, "float32", fp32_dest_acc_en=True),
     "norm": norm,
+    "softmax": softmax,
+    "dest reuse": dest_reuse,
     "multicast": multicast,
+    "rounds": rounds,
     "ring": ring,
 }  # fmt: skip

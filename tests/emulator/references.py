@@ -68,6 +68,9 @@ REFERENCES: dict[str, Callable[[], torch.Tensor]] = {
     "matmul bfp8 HiFi2": _matmul,
     "matmul bfp4, partial sums in L1": _matmul,
     "norm": _norm,
+    "softmax": lambda: values(9).float().softmax(-1),
+    "dest reuse": lambda: torch.maximum((_pair()[0] + _pair()[1]) * _pair()[0], _pair()[1]),
+    "rounds": lambda: values(10, (1, 1, 32, 256)).float().roll(6 * 32, -1),
     "multicast": lambda: values(7).float().expand(1, 6, 64, 128),
     "ring": _ring,
 }

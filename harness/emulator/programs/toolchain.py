@@ -65,7 +65,7 @@ def digest(parts: Iterable[bytes | str]) -> str:
 
 @functools.cache
 def _tree(folder: Path) -> str:
-    files = sorted(p for p in folder.rglob("*") if p.suffix in (".h", ".cpp"))
+    files = sorted(p for p in folder.rglob("*") if p.suffix in (".h", ".hpp", ".cpp"))
     return digest(part for p in files for part in (str(p.relative_to(folder)), p.read_bytes()))
 
 

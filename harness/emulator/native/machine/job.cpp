@@ -122,6 +122,8 @@ void read_run(std::istream& in) {
     c.first_x = uint8_t(first_x), c.first_y = uint8_t(first_y);
     t.args = read_values(in);
     t.common_args = read_values(in);
+    memset(c.l1 + kZeros, 0, kZerosBytes);
+    c.shadow.own(kZeros, kZerosBytes, true);
     const uint32_t base = kArgBase + uint32_t(t.role) * kArgBytes;
     c.shadow.own(base, kArgBytes, true);
     memcpy(c.l1 + base, t.args.data(), t.args.size() * 4);

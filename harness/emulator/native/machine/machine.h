@@ -23,6 +23,7 @@ constexpr uint32_t kWindowBytes = 2 << 20;
 constexpr uintptr_t kWindows = 0x40000000;
 constexpr uint32_t kSemaphoreBase = 0xA200, kSemaphoreStride = 16, kMaxSemaphores = 16;
 constexpr uint32_t kArgBase = 0xA400, kArgBytes = 0x800;  // one block a thread, common arguments in its second half
+constexpr uint32_t kZeros = 13536, kZerosBytes = 512;
 constexpr uint32_t kDramAlignment = 64, kL1Alignment = 16;
 constexpr int kMaxCbs = 64;
 

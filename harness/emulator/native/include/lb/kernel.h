@@ -23,6 +23,8 @@ using uint = unsigned int;
 constexpr uint32_t NUM_CIRCULAR_BUFFERS = 64;
 constexpr uint32_t L1_ALIGNMENT = 16, DRAM_ALIGNMENT = 64;
 constexpr uint32_t NOC_MAX_BURST_SIZE = 16384;
+constexpr uint32_t MEM_ZEROS_BASE = 13536, MEM_ZEROS_SIZE = 512;  // of L1, always zero
+constexpr uint32_t INVALID = 0, VALID = 1;                        // of semaphores
 #define RISCV_DEBUG_REG_WALL_CLOCK_L 0xFFB121F0u
 #define RISCV_DEBUG_REG_WALL_CLOCK_H 0xFFB121F8u
 

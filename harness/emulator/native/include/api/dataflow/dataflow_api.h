@@ -48,9 +48,9 @@ FORCE_INLINE uint64_t get_noc_addr(uint32_t noc_x, uint32_t noc_y, uint32_t addr
 FORCE_INLINE uint64_t get_noc_addr(uint32_t addr, uint8_t noc = noc_index) {
     return get_noc_addr(my_x[noc], my_y[noc], addr, noc);
 }
-template <typename DSpec>
-FORCE_INLINE uint64_t get_noc_addr(uint32_t id, const TensorAccessor<DSpec>& accessor, uint32_t offset = 0,
-                                   uint8_t noc = noc_index) {
+template <typename AddrGen>
+FORCE_INLINE auto get_noc_addr(uint32_t id, const AddrGen& accessor, uint32_t offset = 0, uint8_t noc = noc_index)
+    -> decltype(accessor.get_noc_addr(id)) {
     return accessor.get_noc_addr(id, offset, noc);
 }
 FORCE_INLINE uint64_t get_noc_multicast_addr(uint32_t noc_x_start, uint32_t noc_y_start, uint32_t noc_x_end,
@@ -97,15 +97,17 @@ FORCE_INLINE void noc_async_read_with_state(uint32_t src_local_l1_addr, uint32_t
     static_assert(inc_num_issued, "reads that no barrier counts are not modelled by the emulator");
     lb_read_with_state(src_local_l1_addr, dst_local_l1_addr, size, noc);
 }
-template <typename DSpec, bool enable_noc_tracing = true>
-FORCE_INLINE void noc_async_read_page(const uint32_t id, const TensorAccessor<DSpec>& accessor,
-                                      uint32_t dst_local_l1_addr, uint32_t offset = 0, uint8_t noc = noc_index) {
+template <typename AddrGen, bool enable_noc_tracing = true>
+FORCE_INLINE void noc_async_read_page(const uint32_t id, const AddrGen& accessor, uint32_t dst_local_l1_addr,
+                                      uint32_t offset = 0, uint8_t noc = noc_index) {
     lb_read(accessor.get_noc_addr(id, offset, noc), dst_local_l1_addr, accessor.get_aligned_page_size(), noc);
 }
-template <typename DSpec>
-[[deprecated("Use noc_async_read_page instead.")]] FORCE_INLINE void noc_async_read_tile(
-    const uint32_t id, const TensorAccessor<DSpec>& accessor, uint32_t dst_local_l1_addr, uint32_t offset = 0,
-    uint8_t noc = noc_index) {
+template <typename AddrGen>
+[[deprecated("Use noc_async_read_page instead.")]] FORCE_INLINE void noc_async_read_tile(const uint32_t id,
+                                                                                         const AddrGen& accessor,
+                                                                                         uint32_t dst_local_l1_addr,
+                                                                                         uint32_t offset = 0,
+                                                                                         uint8_t noc = noc_index) {
     noc_async_read_page(id, accessor, dst_local_l1_addr, offset, noc);
 }
 
@@ -132,16 +134,17 @@ FORCE_INLINE void noc_async_write_one_packet_with_state(uint32_t src_local_l1_ad
                                                         uint8_t noc = noc_index) {
     lb_write_with_state(src_local_l1_addr, dst_local_l1_addr, 0, noc);
 }
-template <typename DSpec, bool enable_noc_tracing = true, bool posted = false>
-FORCE_INLINE void noc_async_write_page(const uint32_t id, const TensorAccessor<DSpec>& accessor,
-                                       uint32_t src_local_l1_addr, uint32_t size = 0, uint32_t offset = 0,
-                                       uint8_t noc = noc_index) {
+template <typename AddrGen, bool enable_noc_tracing = true, bool posted = false>
+FORCE_INLINE void noc_async_write_page(const uint32_t id, const AddrGen& accessor, uint32_t src_local_l1_addr,
+                                       uint32_t size = 0, uint32_t offset = 0, uint8_t noc = noc_index) {
     lb_write(src_local_l1_addr, accessor.get_noc_addr(id, offset, noc), size ? size : accessor.get_aligned_page_size(),
              noc, posted);
 }
-template <typename DSpec>
-[[deprecated("Use noc_async_write_page instead.")]] FORCE_INLINE void noc_async_write_tile(
-    const uint32_t id, const TensorAccessor<DSpec>& accessor, uint32_t src_local_l1_addr, uint8_t noc = noc_index) {
+template <typename AddrGen>
+[[deprecated("Use noc_async_write_page instead.")]] FORCE_INLINE void noc_async_write_tile(const uint32_t id,
+                                                                                           const AddrGen& accessor,
+                                                                                           uint32_t src_local_l1_addr,
+                                                                                           uint8_t noc = noc_index) {
     noc_async_write_page(id, accessor, src_local_l1_addr, 0, 0, noc);
 }
 template <uint32_t max_page_size = NOC_MAX_BURST_SIZE + 1>

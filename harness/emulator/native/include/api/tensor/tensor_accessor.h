@@ -36,6 +36,32 @@ struct TensorAccessor {
     uint32_t base_, page_bytes_;
 };
 
+// The older address generators.
+template <bool DRAM>
+struct InterleavedAddrGen {
+    static constexpr bool is_dram = DRAM;
+    uint32_t bank_base_address;
+    const uint32_t page_size;
+
+    FORCE_INLINE uint64_t get_noc_addr(uint32_t id, uint32_t offset = 0, uint8_t noc = NOC_INDEX) const {
+        return lb_page_address(DRAM, bank_base_address, page_size, id, offset, noc);
+    }
+    FORCE_INLINE uint32_t get_aligned_page_size() const { return page_size; }
+};
+
+template <bool DRAM, uint32_t tile_hw = 1024>
+struct InterleavedAddrGenFast {
+    static constexpr bool is_dram = DRAM;
+    uint32_t bank_base_address;
+    uint32_t page_size;
+    DataFormat data_format;
+
+    FORCE_INLINE uint64_t get_noc_addr(uint32_t id, uint32_t offset = 0, uint8_t noc = NOC_INDEX) const {
+        return lb_page_address(DRAM, bank_base_address, page_size, id, offset, noc);
+    }
+    FORCE_INLINE uint32_t get_aligned_page_size() const { return page_size; }
+};
+
 template <size_t CTA_OFFSET, size_t CRTA_OFFSET, class... Rest>
 TensorAccessor(const TensorAccessorArgs<CTA_OFFSET, CRTA_OFFSET>&, Rest...)
     -> TensorAccessor<tensor_accessor::Interleaved<TensorAccessorArgs<CTA_OFFSET, CRTA_OFFSET>::is_dram>>;
