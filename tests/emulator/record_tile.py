@@ -1,7 +1,7 @@
 """Records what the real ttnn computes for every case of tile_cases.py, on a simulator or a device.
 
     TT_METAL_SIMULATOR=~/sim/libttsim_bh.so TT_METAL_SLOW_DISPATCH_MODE=1 TT_METAL_DISABLE_SFPLOADMACRO=1 \\
-        python tests/emulator/record_tile.py DIRECTORY [CASE ...]
+        python -m tests.emulator.record_tile DIRECTORY [CASE ...]
 
 writes DIRECTORY/CASE.npy, the packed bytes of the output tiles (uint8[tiles, bytes]), and with no cases named also
 tests/emulator/data/tile_golden.npz: of every case the SHA-256 of those bytes and every 61st of them.
@@ -15,7 +15,8 @@ import sys
 from pathlib import Path
 
 import numpy as np
-from tile_cases import CASES, SIZE, TILES, Case, Format
+
+from tests.emulator.tile_cases import CASES, SIZE, TILES, Case, Format
 
 GOLDEN = Path(__file__).parent / "data" / "tile_golden.npz"
 STRIDE = 61
@@ -55,7 +56,9 @@ void kernel_main() {
 }
 """
 
+# The name keeps sources apart: the program cache of ttnn takes no notice of bfp8_pack_precise.
 COMPUTE = """
+// %(name)s
 #include "api/compute/common.h"
 #include "api/compute/bcast.h"
 #include "api/compute/binary_max_min.h"
@@ -155,11 +158,11 @@ class Recorder:
             bfp8_pack_precise=case.precise,
         )  # fmt: skip
         if case.to_dest:
-            modes = [t.UnpackToDestMode.Default] * 32
+            modes = [t.UnpackToDestMode.Default] * 64  # one for each circular buffer
             modes[0] = modes[1] = t.UnpackToDestMode.UnpackToDestFp32
             compute.unpack_to_dest_mode = modes
         source = COMPUTE % {
-            "per": case.per, "tiles": TILES, "init": case.init, "body": case.body,
+            "name": case.name, "per": case.per, "tiles": TILES, "init": case.init, "body": case.body,
             "order": "<SrcOrder::Reverse>" if case.reverse else "",
             "pack": "pack_tile<true>(0, 2, 0);" if "l1_acc" in case.name else "pack_tile(0, 2);",
         }  # fmt: skip
@@ -183,11 +186,21 @@ class Recorder:
         )
         t.generic_op([a, b, out], program)
         words = t.to_torch(out).numpy().astype(np.int64).astype(np.uint32)
-        return np.ascontiguousarray(words.reshape(TILES, -1)).view(np.uint8)
+        return case.counted(np.ascontiguousarray(words.reshape(TILES, -1)).view(np.uint8))
 
 
 def digest(tiles: np.ndarray) -> np.ndarray:
     return np.frombuffer(hashlib.sha256(tiles.tobytes()).digest(), np.uint8)
+
+
+def save_golden(directory: Path) -> None:
+    """Condenses a directory of recordings of all cases."""
+    golden = {}
+    for name in CASES:
+        tiles = np.load(directory / f"{name}.npy")
+        golden[name] = np.concatenate([digest(tiles), tiles.reshape(-1)[::STRIDE]])
+    GOLDEN.parent.mkdir(exist_ok=True)
+    np.savez_compressed(GOLDEN, **golden)
 
 
 def main() -> None:
@@ -198,12 +211,7 @@ def main() -> None:
             np.save(directory / f"{name}.npy", recorder.run(CASES[name]))
             print(name, flush=True)
     if not names:
-        golden = {}
-        for name in CASES:
-            tiles = np.load(directory / f"{name}.npy")
-            golden[name] = np.concatenate([digest(tiles), tiles.reshape(-1)[::STRIDE]])
-        GOLDEN.parent.mkdir(exist_ok=True)
-        np.savez_compressed(GOLDEN, **golden)
+        save_golden(directory)
 
 
 if __name__ == "__main__":

@@ -93,25 +93,26 @@ void t_transpose(uint32_t* words) {
     std::memcpy(words, s.word, sizeof s.word);
 }
 
-void t_sfpu(const char* op, uint32_t* dest, uint64_t* rows, int width_, int approx, float scalar) {
+void t_sfpu(const char* op, uint32_t* dest, uint64_t* rows, int width_, int approx, float scalar, int span_) {
     Dest d(dest, rows);
     const DestWidth width = DestWidth(width_);
+    const VectorMode span = VectorMode(span_);
     const auto is = [&](const char* name) { return !std::strcmp(op, name); };
-    if (is("exp")) return exp(d, width, {bool(approx), approx != 2, scalar});
-    if (is("recip")) return recip(d, width, approx);
-    if (is("sqrt")) return sqrt(d, width, approx);
-    if (is("rsqrt")) return rsqrt(d, width, approx);
-    if (is("sigmoid")) return sigmoid(d, width, approx);
-    if (is("silu")) return silu(d, width);
-    if (is("square")) return square(d, width);
-    if (is("abs")) return abs(d, width);
-    if (is("negative")) return negative(d, width);
-    if (is("relu")) return relu(d, width);
-    if (is("fill")) return fill(d, width, scalar);
-    if (is("add")) return unary(Unary::Add, d, width, scalar);
-    if (is("sub")) return unary(Unary::Sub, d, width, scalar);
-    if (is("rsub")) return unary(Unary::Rsub, d, width, scalar);
-    if (is("mul")) return unary(Unary::Mul, d, width, scalar);
+    if (is("exp")) return exp(d, width, {bool(approx), approx != 2, scalar}, span);
+    if (is("recip")) return recip(d, width, approx, span);
+    if (is("sqrt")) return sqrt(d, width, approx, span);
+    if (is("rsqrt")) return rsqrt(d, width, approx, span);
+    if (is("sigmoid")) return sigmoid(d, width, approx, span);
+    if (is("silu")) return silu(d, width, span);
+    if (is("square")) return square(d, width, span);
+    if (is("abs")) return abs(d, width, span);
+    if (is("negative")) return negative(d, width, span);
+    if (is("relu")) return relu(d, width, span);
+    if (is("fill")) return fill(d, width, scalar, span);
+    if (is("add")) return unary(Unary::Add, d, width, scalar, span);
+    if (is("sub")) return unary(Unary::Sub, d, width, scalar, span);
+    if (is("rsub")) return unary(Unary::Rsub, d, width, scalar, span);
+    if (is("mul")) return unary(Unary::Mul, d, width, scalar, span);
     __builtin_trap();
 }
 

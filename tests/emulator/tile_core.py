@@ -9,9 +9,11 @@ import ctypes
 import functools
 import hashlib
 import os
+import re
 import shutil
 import subprocess
 import tempfile
+from concurrent.futures import ThreadPoolExecutor
 from enum import IntEnum
 from pathlib import Path
 
@@ -47,7 +49,7 @@ def compiler() -> str | None:
 
 
 def build(flags: tuple[str, ...] | None = None, edits: tuple[tuple[str, str, str], ...] = ()) -> Core:
-    """Compiles the core and its C entry points into a shared library, cached by content.
+    """Compiles the core and its C entry points into a shared library, each file cached by content.
 
     `edits` are (file, old, new): text replaced in a copy of the sources, to plant a fault.
     """
@@ -61,18 +63,33 @@ def build(flags: tuple[str, ...] | None = None, edits: tuple[tuple[str, str, str
         if old not in sources[name]:
             raise ValueError(f"{name} has no text {old!r} to plant a fault in")
         sources[name] = sources[name].replace(old, new)
-    key = hashlib.sha256(repr((cc, flags, sorted(sources.items()))).encode()).hexdigest()[:20]
+
+    def reached(name: str) -> list[str]:
+        """The file and all that it includes."""
+        found = [name]
+        for file in found:
+            found += [n for n in re.findall(r'#include "(.+)"', sources[file]) if n not in found]
+        return [sources[n] for n in found]
+
     cache = Path(tempfile.gettempdir()) / f"layerbench-tile-{os.getuid()}"
-    library = cache / f"{key}.so"
-    if not library.exists():
-        cache.mkdir(parents=True, exist_ok=True)
-        with tempfile.TemporaryDirectory(dir=cache) as work:
-            for name, text in sources.items():
-                (Path(work) / name).write_text(text)
-            command = [cc, "-std=c++17", "-O2", *flags, "-Wno-psabi", "-fPIC", "-shared", "-o", "out.so"]
-            subprocess.run([*command, *[n for n in sources if n.endswith(".cpp")]], cwd=work, check=True)
-            os.replace(Path(work) / "out.so", library)
-    return Core(library)
+    cache.mkdir(parents=True, exist_ok=True)
+    command = [cc, "-std=c++17", "-O2", *flags, "-Wno-psabi", "-fPIC"]
+
+    def once(suffix: str, content: object, *extra: str) -> Path:
+        """The output of one compiler run on the sources, unless it is there already."""
+        out = cache / (hashlib.sha256(repr((command, content)).encode()).hexdigest()[:20] + suffix)
+        if not out.exists():
+            with tempfile.TemporaryDirectory(dir=cache) as work:
+                for name, text in sources.items():
+                    (Path(work) / name).write_text(text)
+                subprocess.run([*command, *extra, "-o", "out"], cwd=work, check=True)
+                os.replace(Path(work) / "out", out)
+        return out
+
+    names = [name for name in sources if name.endswith(".cpp")]
+    with ThreadPoolExecutor(os.cpu_count()) as pool:
+        objects = list(pool.map(lambda name: once(".o", reached(name), "-c", name), names))
+    return Core(once(".so", sorted(o.name for o in objects), "-shared", *map(str, objects)))
 
 
 @functools.cache
@@ -102,6 +119,7 @@ class Core:
         self.lib = ctypes.CDLL(str(library))
         self.lib.t_sfpu.argtypes = [
             ctypes.c_char_p, ctypes.c_void_p, ctypes.c_void_p, ctypes.c_int, ctypes.c_int, ctypes.c_float,
+            ctypes.c_int,
         ]  # fmt: skip
 
     def tile_bytes(self, fmt: Format) -> int:
@@ -155,8 +173,8 @@ class Core:
     def transpose(self, words: np.ndarray) -> None:
         self.lib.t_transpose(_pointer(words))
 
-    def sfpu(self, op: str, dest: Dest, wide: bool, approx: int = 0, scalar: float = 1.0) -> None:
-        self.lib.t_sfpu(op.encode(), *dest.args(), wide, approx, scalar)
+    def sfpu(self, op: str, dest: Dest, wide: bool, approx: int = 0, scalar: float = 1.0, span: int = 2) -> None:
+        self.lib.t_sfpu(op.encode(), *dest.args(), wide, approx, scalar, span)
 
     def sfpu_binary(self, op: int, dest: Dest, other: Dest, wide: bool) -> None:
         self.lib.t_sfpu_binary(op, *dest.args(), _pointer(other.word), wide)

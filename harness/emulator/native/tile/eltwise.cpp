@@ -86,8 +86,8 @@ LB_INLINE void dest_to_src(SrcTile& src, const DestTile& dest, Format format) {
 
 }  // namespace
 
-void binary(Binary op, DestTile& dest, const SrcTile& a, const SrcTile& b, Broadcast broadcast,
-                         Fidelity fidelity, DestWidth width, bool accumulate) {
+void binary(Binary op, DestTile& dest, const SrcTile& a, const SrcTile& b, Broadcast broadcast, Fidelity fidelity,
+            DestWidth width, bool accumulate) {
     if (width == DestWidth::Bits32) {
         binary_tile<true>(op, dest, a, b, broadcast, int(fidelity), accumulate);
     } else {
@@ -96,7 +96,7 @@ void binary(Binary op, DestTile& dest, const SrcTile& a, const SrcTile& b, Broad
 }
 
 void binary_reuse_dest(Binary op, DestTile& dest, const SrcTile& other, Reuse reuse, Broadcast broadcast,
-                                    Fidelity fidelity, DestWidth width, bool accumulate) {
+                       Fidelity fidelity, DestWidth width, bool accumulate) {
     SrcTile moved;
     dest_to_src(moved, dest, other.format);
     if (op == Binary::Mul) clear(dest);
@@ -109,8 +109,7 @@ void copy(DestTile& dest, const SrcTile& a, DestWidth width) {
         const U32 x = load(a.word + i);
         U32 y = x;
         if (width == DestWidth::Bits32) {
-            y = a.format == Format::UInt16 ? (x >> 16 & 0x8000) | (x >> 8 & 0x7F00) | (x >> 23 & 0xFF)
-                                           : add<true>(x, U32{}, U32{});
+            y = a.format == Format::UInt16 ? raw16(x) : add<true>(x, U32{}, U32{});
         }
         store(dest.word + i, y);
     }

@@ -28,52 +28,72 @@ LB_INLINE void store16(uint8_t* p, U32 v) {
     std::memcpy(p, &narrow, sizeof narrow);
 }
 
-// bf16 of an 8-bit sign and magnitude (7 bits, value 1.0 at bit 6) with the block's exponent. The exponent wraps.
-uint32_t block_datum(uint8_t datum, uint8_t exponent) {
-    const uint32_t sign = uint32_t(datum & 0x80) << 24;
-    const uint32_t magnitude = (datum & 0x7F) << 1;
-    if (magnitude == 0) return sign ? kSign | kInf : 0;
-    const int lead = __builtin_clz(magnitude) - 24;
-    return sign | uint32_t(uint8_t(exponent - lead)) << 23 | ((magnitude << lead) & 0x7E) << 16;
+using U8 = uint8_t __attribute__((vector_size(kLanes)));
+
+LB_INLINE U32 load8(const uint8_t* p) {
+    U8 v;
+    std::memcpy(&v, p, sizeof v);
+    return __builtin_convertvector(v, U32);
 }
 
-void unpack_block(uint32_t* word, const uint8_t* l1, bool four_bit) {
+LB_INLINE void store8(uint8_t* p, U32 v) {
+    const U8 narrow = __builtin_convertvector(v, U8);
+    std::memcpy(p, &narrow, sizeof narrow);
+}
+
+// A datum is a sign and a magnitude of 7 bits (Bfp4_b: 3, moved up), 1.0 at bit 6, times the block's power of two. Its
+// exponent wraps; a magnitude of zero with a sign is minus infinity.
+void unpack_blocks(uint32_t* word, const uint8_t* l1, bool four_bit) {
     const uint8_t* datums = l1 + kBlocks;
-    for (int i = 0; i < kTileDatums; i++) {
-        const uint8_t datum = four_bit ? (datums[i / 2] >> (i % 2 * 4) & 15) << 4 : datums[i];
-        word[i] = block_datum(datum, l1[i / kBlock]);
+    uint8_t wide[kTileDatums];
+    if (four_bit) {
+        for (int i = 0; i < kTileDatums; i += 2) {
+            wide[i] = datums[i / 2] << 4;
+            wide[i + 1] = datums[i / 2] & 0xF0;
+        }
+        datums = wide;
+    }
+    for (int i = 0; i < kTileDatums; i += kLanes) {
+        const U32 datum = load8(datums + i), sign = (datum & 0x80) << 24, magnitude = datum & 0x7F;
+        const U32 number = (U32)to_float((I32)magnitude);  // exponent 127 for 1, so 133 for the 1.0 of a block
+        const U32 exponent = ((number >> 23) - 133 + l1[i / kBlock]) & 255;
+        const U32 zero = sign == 0 ? U32{} : splat(kSign | kInf);
+        store(word + i, magnitude == 0 ? zero : sign | exponent << 23 | (number & kFraction));
     }
 }
 
 // bf16 patterns (in the low half of each word) to exponents, each shared by 16 datums, and mantissas.
 void pack_blocks(uint8_t* l1, const uint32_t* halves, bool four_bit) {
-    uint8_t* out = l1 + kBlocks;
+    uint8_t datums[kTileDatums];
     for (int block = 0; block < kBlocks; block++) {
         const uint32_t* x = halves + block * kBlock;
         uint32_t shared = 0;
-        for (int i = 0; i < kBlock; i++) shared = std::max(shared, x[i] >> 7 & 255);
+        for (int i = 0; i < kBlock; i++) shared = std::max(shared, x[i] & 0x7FFF);
+        shared >>= 7;
         l1[block] = shared;
-        uint8_t datum[kBlock];
-        for (int i = 0; i < kBlock; i++) {
-            const uint32_t e = x[i] >> 7 & 255, shift = std::min(shared - e, 8u);
-            const uint32_t fraction = (x[i] & 127) | (e ? 128 : 0);
-            uint32_t m = std::min((fraction + (1u << shift)) >> (shift + 1), 127u);
-            m = shift == 8 ? 0 : four_bit ? m >> 4 : m;
-            datum[i] = m ? m | (x[i] >> 15 & 1) << (four_bit ? 3 : 7) : 0;
+        for (int i = 0; i < kBlock; i += kLanes) {
+            const U32 half = load(x + i), e = half >> 7 & 255, distance = shared - e;
+            const U32 shift = distance > 8 ? splat(8) : distance;
+            const U32 fraction = (half & 127) | (e == 0 ? U32{} : splat(128));
+            U32 m = (fraction + (splat(1) << shift)) >> (shift + 1);
+            m = m > 127 ? splat(127) : m;
+            m = distance >= 8 ? U32{} : four_bit ? m >> 4 : m;
+            const U32 sign = (half >> 15 & 1) << (four_bit ? 3 : 7);
+            store8(datums + block * kBlock + i, m == 0 ? U32{} : m | sign);
         }
-        if (!four_bit) {
-            std::memcpy(out, datum, kBlock);
-            out += kBlock;
-        } else {
-            for (int i = 0; i < kBlock; i += 2) *out++ = datum[i] | datum[i + 1] << 4;
-        }
+    }
+    uint8_t* out = l1 + kBlocks;
+    if (!four_bit) {
+        std::memcpy(out, datums, sizeof datums);
+    } else {
+        for (int i = 0; i < kTileDatums; i += 2) out[i / 2] = datums[i] | datums[i + 1] << 4;
     }
 }
 
 // What the packer holds between DEST and its output stage: an fp32 pattern or integer in 32 bits, else 16 bits.
 LB_INLINE U32 intermediate(U32 x, DestWidth width, Format via) {
     if (via == Format::Float32 || via == Format::Int32 || via == Format::UInt32) return x;
-    if (via == Format::UInt16) return (x >> 16 & 0x8000) | (x >> 8 & 0x7F00) | (x >> 23 & 0xFF);
+    if (via == Format::UInt16) return raw16(x);
     x = (x & ~kSign) > kInf ? (x & kSign) | kInf : x;
     U32 half = via == Format::Float16_b && width == DestWidth::Bits32 ? (x + 0x8000) >> 16 : x >> 16;
     if (via == Format::Bfp8_b && width == DestWidth::Bits32) half = (half + 1) & ~1u;
@@ -86,18 +106,18 @@ bool is_wide(Format via) { return via == Format::Float32 || via == Format::Int32
 
 // The datums of the vector at index `at` that a mask keeps.
 U32 mask_of(PackMask mask, int at) {
-    const int face = at / kFaceDatums, row = at % kFaceDatums / kFaceDim, col = at % kFaceDim;
+    const bool top = at % kFaceDatums < kFaceDim, left = at % kFaceDim == 0;
     U32 first{};
-    first[0] = ~0u;
+    first[0] = left ? ~0u : 0;
     switch (mask) {
         case PackMask::All:
             return splat(~0u);
         case PackMask::Column0:
-            return face % 2 == 0 && col == 0 ? first : U32{};
+            return first;
         case PackMask::Row0:
-            return face < 2 && row == 0 ? splat(~0u) : U32{};
+            return splat(top ? ~0u : 0);
         case PackMask::Datum0:
-            return at == 0 ? first : U32{};
+            return top ? first : U32{};
     }
     return U32{};
 }
@@ -176,7 +196,7 @@ Format pack_format(Format out, DestWidth width, bool precise) {
 void unpack(SrcTile& src, const void* l1, Format cb, Format reg) {
     const auto* bytes = static_cast<const uint8_t*>(l1);
     src.format = reg;
-    if (is_block(cb)) return unpack_block(src.word, bytes, cb == Format::Bfp4_b);
+    if (is_block(cb)) return unpack_blocks(src.word, bytes, cb == Format::Bfp4_b);
     for (int i = 0; i < kTileDatums; i += kLanes) {
         U32 x;
         if (cb == Format::Float32) {
@@ -184,7 +204,7 @@ void unpack(SrcTile& src, const void* l1, Format cb, Format reg) {
             x = reg == Format::Tf32 ? x & 0xFFFFE000u : flush_keep_sign(x) & 0xFFFF0000u;
         } else {
             x = load16(bytes + 2 * i);
-            x = cb == Format::UInt16 ? (x & 0x8000) << 16 | (x & 0xFF) << 23 | (x & 0x7F00) << 8 : x << 16;
+            x = cb == Format::UInt16 ? from_raw16(x) : x << 16;
         }
         store(src.word + i, x);
     }

@@ -49,11 +49,14 @@ struct alignas(64) DestTile {
 
 void clear(DestTile& dest);
 
-// The 16 bits that 16-bit DEST holds for a word, and back: sign, 7 fraction bits, 8 exponent bits.
-constexpr uint32_t raw16(uint32_t word) {
+// The 16 bits that 16-bit DEST holds for a word, and back: sign, 7 fraction bits, 8 exponent bits. Of uint32_t or of a
+// vector of them.
+template <class Word>
+__attribute__((always_inline)) constexpr Word raw16(Word word) {
     return (word >> 16 & 0x8000) | (word >> 8 & 0x7F00) | (word >> 23 & 0xFF);
 }
-constexpr uint32_t from_raw16(uint32_t raw) {
+template <class Word>
+__attribute__((always_inline)) constexpr Word from_raw16(Word raw) {
     return (raw & 0x8000) << 16 | (raw & 0xFF) << 23 | (raw & 0x7F00) << 8;
 }
 
@@ -72,7 +75,7 @@ void unpack(SrcTile& src, const void* l1, Format cb, Format reg);
 // L1 -> DEST (UnpackToDestFp32, and every Int32 or UInt32 buffer), bit for bit.
 void unpack_to_dest(DestTile& dest, const void* l1);
 
-// Which datums a pack keeps; the others are written as zero. Set by reduce_init, reset by reduce_uninit.
+// Which datums of every face a pack keeps; the others are written as zero. Set by reduce_init, reset by reduce_uninit.
 enum class PackMask : uint8_t { All, Column0, Row0, Datum0 };
 
 // DEST -> L1. `via` is pack_format(out). Fp32 -> bf16 rounds to nearest, halves away from zero; NaN becomes infinity

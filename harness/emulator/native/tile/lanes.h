@@ -122,7 +122,8 @@ LB_INLINE U32 approximate_reciprocal(U32 x) {
         uint8_t fraction[128];
         constexpr Table() : fraction() {
             for (int i = 0; i < 128; i++) {
-                const int divisor = 257 + 2 * i;  // of 2 * 256 * 128: the reciprocal times 256, less 128, is the fraction
+                const int divisor =
+                    257 + 2 * i;  // of 2 * 256 * 128: the reciprocal times 256, less 128, is the fraction
                 fraction[i] = uint8_t((2 * 256 * 128 + divisor / 2) / divisor - 128);
             }
         }

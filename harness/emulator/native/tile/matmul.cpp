@@ -4,7 +4,7 @@
 namespace lb::tile {
 namespace {
 
-constexpr int kRows = 4;  // computed side by side
+constexpr int kRows = 8;  // computed side by side
 
 template <bool kFp32, bool kExact>
 void multiply(DestTile& dest, const Operand& in1, const Operand& in0, int phases) {

@@ -6,7 +6,7 @@ namespace {
 
 constexpr uint64_t kLeftRows = 0x0000FFFF0000FFFF, kTopRows = 0x00010001;  // rows of faces 0 and 2; row 0 of 0 and 1
 
-// SrcB with row 0 of each face of the scaler, and SrcA with that row as column 0.
+// Row 0 of each face of a scaler tile, which is all that counts.
 SrcTile scaler_rows(const SrcTile& scaler) {
     SrcTile out{};
     out.format = scaler.format;
@@ -27,19 +27,24 @@ void pool_row(uint32_t* dest, const Operand& a, const Operand& b, Step step, int
     }
 }
 
+// The tile times a matrix whose first column is the scaler (SrcA). Only column 0 of the product counts, so the rows of
+// the tile, transposed, take the lanes.
 template <bool kFp32, bool kExact>
 void sum_rows(DestTile& dest, const SrcTile& in, const SrcTile& scaler, int phases) {
-    SrcTile columns = scaler_rows(scaler);
-    transpose(columns);  // faces 0 and 2 now hold the scalers of faces 0 and 1 in their first column
-    Operand a, b;
-    split<true>(a, columns);
-    split<false>(b, in);
-    for (int row = 0; row < 2 * kFaceDim; row++) {
-        const int left = row / kFaceDim * 2 * kFaceDatums + row % kFaceDim * kFaceDim;
-        const Step steps[] = {{0, left}, {2 * kFaceDatums, left + kFaceDatums}};
-        U32 d[1] = {load(dest.word + left)};
-        dot<kFp32>(d, a, b, steps, phases, kExact);
-        store(dest.word + left, d[0]);
+    SrcTile turned = in;
+    transpose(turned);
+    const SrcTile rows = scaler_rows(scaler);
+    Operand data, scalers;
+    split<false>(data, turned);
+    split<true>(scalers, rows);
+    for (int row = 0; row < 2 * kFaceDim; row += kLanes) {
+        const int lane = row / kFaceDim * kFaceDatums + row % kFaceDim;  // in the top faces of the transposed tile
+        uint32_t* column = dest.word + row / kFaceDim * 2 * kFaceDatums + row % kFaceDim * kFaceDim;
+        const Step steps[] = {{lane, 0}, {lane + 2 * kFaceDatums, kFaceDatums}};
+        U32 d[1];
+        for (int i = 0; i < kLanes; i++) d[0][i] = column[i * kFaceDim];
+        dot<kFp32>(d, data, scalers, steps, phases, kExact);
+        for (int i = 0; i < kLanes; i++) column[i * kFaceDim] = d[0][i];
     }
     dest.written |= kLeftRows;
 }

@@ -101,8 +101,9 @@ void negative(DestTile& dest, DestWidth width, VectorMode span) {
     each(dest, width, span, [](U32 x) LB_LAMBDA { return negate(x); });
 }
 
-void relu(DestTile& dest, DestWidth width, VectorMode span) {
-    each(dest, width, span, [](U32 x) LB_LAMBDA { return greater(x, U32{}); });
+void relu(DestTile& dest, DestWidth, VectorMode span) {
+    // Only lanes below zero are stored; the others keep even a denormal.
+    each(dest, span, [](U32 x) LB_LAMBDA { return greater(x, U32{}); });
 }
 
 void fill(DestTile& dest, DestWidth width, float value, VectorMode span) {

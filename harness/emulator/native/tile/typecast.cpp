@@ -23,12 +23,8 @@ Kind kind_of(Format f) {
 
 // A UInt16 lies raw in 16-bit DEST. In 32-bit DEST it arrives in the low half and leaves, for the packer, raw in the
 // high half.
-LB_INLINE U32 load_u16(U32 x, DestWidth width) {
-    return width == DestWidth::Bits32 ? x & 0xFFFF : (x >> 16 & 0x8000) | (x >> 8 & 0x7F00) | (x >> 23 & 0xFF);
-}
-LB_INLINE U32 store_u16(U32 x) {
-    return (x & 0x8000) << 16 | (x & 0xFF) << 23 | (x & 0x7F00) << 8 | x >> 16;
-}
+LB_INLINE U32 load_u16(U32 x, DestWidth width) { return width == DestWidth::Bits32 ? x & 0xFFFF : raw16(x); }
+LB_INLINE U32 store_u16(U32 x) { return from_raw16(x) | x >> 16; }
 
 // fp32 to an integer, towards zero, saturating.
 LB_INLINE U32 to_int32(U32 x) {

@@ -36,8 +36,10 @@ LB_INLINE void store(uint32_t* p, U32 v) { std::memcpy(p, &v, sizeof v); }
 LB_INLINE I32 min(I32 a, I32 b) { return a < b ? a : b; }
 LB_INLINE I32 max(I32 a, I32 b) { return a > b ? a : b; }
 LB_INLINE bool any(I32 mask) {
-    int32_t found = 0;
-    for (int lane = 0; lane < kLanes; lane++) found |= mask[lane];
+    using Pairs = int64_t __attribute__((vector_size(4 * kLanes)));
+    const Pairs pairs = (Pairs)mask;
+    int64_t found = 0;
+    for (int i = 0; i < kLanes / 2; i++) found |= pairs[i];
     return found != 0;
 }
 LB_INLINE F32 to_float(I32 v) { return __builtin_convertvector(v, F32); }
