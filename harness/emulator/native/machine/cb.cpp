@@ -16,13 +16,12 @@ Cb& checked_cb(Thread& t, uint32_t index, int32_t pages, const char* call) {
     return cb;
 }
 
-uint32_t advance(Thread& t, uint32_t index, const Cb& cb, uint32_t pointer, uint32_t pages, const char* call) {
+uint32_t advance(uint32_t index, const Cb& cb, uint32_t pointer, uint32_t pages, const char* call) {
     pointer += pages * cb.page;
     if (pointer > cb.base + cb.size)
         fault("cb-overrun", format("%s of %u pages runs past the end of cb %u: its %u pages are no multiple of what is "
                                    "pushed and popped, so a block would wrap in its middle",
                                    call, pages, index, cb.pages));
-    (void)t;
     return pointer == cb.base + cb.size ? cb.base : pointer;
 }
 
@@ -52,7 +51,7 @@ void lb_cb_push_back(uint32_t index, int32_t pages) {
                                              pages, index, v.reserved));
     check_handed_over(t, index, v.wr, uint32_t(pages) * cb.page, true);
     v.reserved -= uint32_t(pages);
-    v.wr = advance(t, index, cb, v.wr, uint32_t(pages), "cb_push_back");
+    v.wr = advance(index, cb, v.wr, uint32_t(pages), "cb_push_back");
     v.packed = 0;
     cb.received += uint32_t(pages);
     if (cb.received - cb.acked > cb.high_water) cb.high_water = cb.received - cb.acked;
@@ -79,7 +78,7 @@ void lb_cb_pop_front(uint32_t index, int32_t pages) {
                                          pages, index, v.waited));
     check_handed_over(t, index, v.rd, uint32_t(pages) * cb.page, false);
     v.waited -= uint32_t(pages);
-    v.rd = advance(t, index, cb, v.rd, uint32_t(pages), "cb_pop_front");
+    v.rd = advance(index, cb, v.rd, uint32_t(pages), "cb_pop_front");
     cb.acked += uint32_t(pages);
     t.release(cb.popped);
     wake(*t.core);
@@ -88,9 +87,9 @@ void lb_cb_pop_front(uint32_t index, int32_t pages) {
 bool lb_cb_poll(uint32_t index, int32_t pages, bool front) {
     Thread& t = *machine.running;
     t.pc = reinterpret_cast<uintptr_t>(__builtin_return_address(0));
-    const Cb& cb = checked_cb(t, index, pages, front ? "cb_pages_available_at_front" : "cb_pages_reservable_at_back");
+    checked_cb(t, index, pages, front ? "cb_pages_available_at_front" : "cb_pages_reservable_at_back");
     poll(t, uintptr_t(index));
-    return satisfied(t, {front ? Wait::CbPages : Wait::CbSpace, index, uint32_t(pages)}) && (void(cb), true);
+    return satisfied(t, {front ? Wait::CbPages : Wait::CbSpace, index, uint32_t(pages)});
 }
 
 const LocalCBInterface* lb_cb_interface(uint32_t index) {

@@ -34,7 +34,7 @@ constexpr uintptr_t kWallClockLow = 0xFFB121F0, kWallClockHigh = 0xFFB121F8;
             semaphore_stored(t, l1);
         } else {
             poll(t, address);
-            t.acquire(semaphore_at(*t.core, l1, t).released);
+            t.acquire(semaphore_at(*t.core, l1).released);
         }
         return;
     }

@@ -3,6 +3,7 @@
 #include <sys/mman.h>
 #include <unistd.h>
 #include <cstring>
+#include <algorithm>
 #include <cerrno>
 #include <istream>
 
@@ -164,6 +165,9 @@ void read_job(std::istream& in) {
             bad_job("unknown line: " + word);
         }
     }
+    std::sort(machine.buffers.begin(), machine.buffers.end(), [](const Buffer& a, const Buffer& b) {
+        return a.space != b.space ? a.space < b.space : a.address < b.address;
+    });
     for (Thread& t : machine.threads) {
         t.seen.seen.assign(machine.threads.size(), 0);
         t.seen.seen[t.id] = 1;

@@ -16,7 +16,7 @@ inline uint64_t noc_address(int x, int y, uint64_t local) {
 // The device address that a kernel's 32-bit value means on its own core. Faults when it is no address of that L1.
 uint32_t own_l1(Thread& t, uint32_t address, const char* what);
 // What a 64-bit NoC address names. Faults when nothing is there.
-Place resolve(Thread& t, uint64_t address, uint32_t bytes, const char* what, bool write);
+Place resolve(uint64_t address, uint32_t bytes, const char* what, bool write);
 // The cores of a multicast rectangle, the sender among them only with loopback; checks the number promised.
 std::vector<uint16_t> resolve_multicast(Thread& t, uint64_t address, uint32_t receivers, Cast cast, uint8_t noc,
                                         uint32_t* l1);
@@ -29,7 +29,7 @@ void add_dram_write(Thread& t, const Transfer& write);
 void drop_dram_write(Thread& t, const Transfer& write);
 
 void settle_sends(Thread& t);
-Semaphore& semaphore_at(Core& core, uint32_t address, Thread& t);
+Semaphore& semaphore_at(Core& core, uint32_t address);
 void semaphore_stored(Thread& t, uint32_t address);
 bool is_semaphore(const Core& core, uint32_t address);
 

@@ -1,30 +1,28 @@
 // Turning what kernels pass around into places, with every check the hardware would not make.
+#include <algorithm>
+
 #include "noc.h"
 
 namespace lb {
 
 namespace {
 
-Buffer* buffer_at(Space space, uint32_t base) {
-    for (Buffer& b : machine.buffers)
-        if (b.space == space && b.address == base) return &b;
-    return nullptr;
+// The buffer that begins at or below an address. They are sorted, and do not overlap.
+Buffer* buffer_below(Space space, uint32_t address) {
+    const auto after = [space](uint32_t a, const Buffer& b) {
+        return space != b.space ? space < b.space : a < b.address;
+    };
+    const auto it = std::upper_bound(machine.buffers.begin(), machine.buffers.end(), address, after);
+    return it != machine.buffers.begin() && it[-1].space == space ? &it[-1] : nullptr;
 }
 
 int bank_count(Space space) { return space == Space::Dram ? machine.banks : machine.grid_x * machine.grid_y; }
 
 Buffer* dram_buffer(const Place& p, uint32_t bytes, const char* what) {
-    const Buffer* nearest = nullptr;
-    for (Buffer& b : machine.buffers) {
-        if (b.space != Space::Dram || p.address < b.address) continue;
-        if (p.address + uint64_t{bytes} <= b.address + uint64_t{b.bytes_in_bank(p.unit, uint32_t(machine.banks))}) {
-            return &b;
-        }
-        if (!nearest || b.address > nearest->address) nearest = &b;
-    }
-    const std::string near = nearest ? format("; the tensor below it, at 0x%x, has %u B in this bank", nearest->address,
-                                              nearest->bytes_in_bank(p.unit, uint32_t(machine.banks)))
-                                     : "";
+    Buffer* b = buffer_below(Space::Dram, p.address);
+    const uint32_t size = b ? b->bytes_in_bank(p.unit, uint32_t(machine.banks)) : 0;
+    if (b && p.address + uint64_t{bytes} <= b->address + uint64_t{size}) return b;
+    const std::string near = b ? format("; the tensor below it, at 0x%x, has %u B in this bank", b->address, size) : "";
     fault("outside-buffer", format("%s of %u B at DRAM bank %u address 0x%x lies in no tensor%s", what, bytes, p.unit,
                                    p.address, near.c_str()));
 }
@@ -45,7 +43,7 @@ uint32_t own_l1(Thread& t, uint32_t address, const char* what) {
     return uint32_t(offset % kWindowBytes);
 }
 
-Place resolve(Thread& t, uint64_t address, uint32_t bytes, const char* what, bool write) {
+Place resolve(uint64_t address, uint32_t bytes, const char* what, bool write) {
     const int x = int(address >> kLocalBits) & 63, y = int(address >> (kLocalBits + kNodeBits)) & 63;
     const uint64_t local = address & ((uint64_t{1} << kLocalBits) - 1);
     if (x == kDramX && y >= kDramY && y < kDramY + machine.banks) {
@@ -114,22 +112,21 @@ using namespace lb;
 
 extern "C" {
 
-uint64_t lb_page_address(bool dram, uint32_t base, uint32_t page_bytes, uint32_t page, uint32_t offset, uint8_t noc) {
+uint64_t lb_page_address(bool dram, uint32_t base, uint32_t page_bytes, uint32_t page, uint32_t offset, uint8_t) {
     Thread& t = *machine.running;
     t.pc = reinterpret_cast<uintptr_t>(__builtin_return_address(0));
     const Space space = dram ? Space::Dram : Space::L1;
     const auto banks = uint32_t(bank_count(space));
     const uint32_t align = dram ? kDramAlignment : kL1Alignment;
     const uint32_t stride = (page_bytes + align - 1) / align * align;
-    if (const Buffer* b = buffer_at(space, base)) {
+    if (const Buffer* b = buffer_below(space, base); b && b->address == base) {
         if (stride != b->stride)
             fault("page-size", format("the accessor's pages have %u B, the tensor at 0x%x has pages of %u B",
                                       page_bytes, base, b->page));
         if (page >= b->pages)
             fault("outside-buffer", format("page %u of the tensor at 0x%x, which has %u pages", page, base, b->pages));
     }
-    (void)noc;
-    return lb_bank_address(dram, page % banks, base + page / banks * stride + offset, noc);
+    return lb_bank_address(dram, page % banks, base + page / banks * stride + offset, 0);
 }
 
 uint64_t lb_bank_address(bool dram, uint32_t bank, uint32_t address, uint8_t) {

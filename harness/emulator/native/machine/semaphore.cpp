@@ -11,13 +11,12 @@ bool is_semaphore(const Core& core, uint32_t address) {
            core.semaphores.count(address);
 }
 
-Semaphore& semaphore_at(Core& core, uint32_t address, Thread& t) {
+Semaphore& semaphore_at(Core& core, uint32_t address) {
     if (address % 4)
         fault("alignment", format("a semaphore at L1 0x%x: semaphores are words, aligned to 4 B", address));
     if (address + 4 > kL1Bytes || !core.shadow.owned[address / Shadow::kGranule])
         fault("semaphore-missing", format("there is no semaphore or buffer at L1 %s of core (%d,%d)",
                                           l1_name(core, address).c_str(), core.x, core.y));
-    (void)t;
     return core.semaphores[address];
 }
 
@@ -47,7 +46,7 @@ void check_set_order(Thread& t, const Semaphore& s, Core& core, uint32_t address
 }
 
 void note_set(Thread& t, Core& core, uint32_t address) {
-    Semaphore& s = semaphore_at(core, address, t);
+    Semaphore& s = semaphore_at(core, address);
     check_set_order(t, s, core, address);
     mark_written(core, address);
     s.last_set = t.epoch();
@@ -63,7 +62,7 @@ void set_word(Thread& t, Core& core, uint32_t address, uint32_t value) {
 }
 
 void increment(Thread& t, Core& core, uint32_t address, uint32_t by) {
-    Semaphore& s = semaphore_at(core, address, t);
+    Semaphore& s = semaphore_at(core, address);
     if (s.last_set && !t.has_seen(s.last_set))
         fault(
             "semaphore-race",
@@ -130,7 +129,7 @@ void lb_semaphore_set(volatile uint32_t* p, uint32_t value) {
 void lb_semaphore_wait(volatile uint32_t* p, uint32_t value, bool at_least) {
     Thread& t = enter(__builtin_return_address(0));
     const uint32_t address = own_word(t, p, "noc_semaphore_wait");
-    Semaphore& s = semaphore_at(*t.core, address, t);
+    Semaphore& s = semaphore_at(*t.core, address);
     block(t, {at_least ? Wait::SemaphoreAtLeast : Wait::SemaphoreEqual, address, value});
     t.acquire(s.released);
     settle_sends(t);
@@ -139,7 +138,7 @@ void lb_semaphore_wait(volatile uint32_t* p, uint32_t value, bool at_least) {
 void lb_semaphore_inc(uint64_t to, uint32_t by, uint8_t noc) {
     Thread& t = enter(__builtin_return_address(0));
     check_linked(t, false, false, noc);
-    const Place place = resolve(t, to, 4, "noc_semaphore_inc", true);
+    const Place place = resolve(to, 4, "noc_semaphore_inc", true);
     if (place.space != Space::L1) fault("semaphore-missing", "noc_semaphore_inc of an address in DRAM");
     deliver_sent(t, place.unit, noc);
     ++t.core->counts.atomics;
@@ -154,7 +153,7 @@ void lb_semaphore_send(uint32_t from, uint64_t to, uint32_t receivers, Cast cast
     std::vector<uint16_t> cores;
     uint32_t address;
     if (cast == Cast::Unicast) {
-        const Place place = resolve(t, to, 4, "noc_semaphore_set_remote", true);
+        const Place place = resolve(to, 4, "noc_semaphore_set_remote", true);
         if (place.space != Space::L1) fault("semaphore-missing", "noc_semaphore_set_remote to an address in DRAM");
         cores.push_back(place.unit);
         address = place.address;
@@ -178,7 +177,7 @@ void lb_inline_write(uint64_t to, uint32_t value, uint8_t byte_enable, uint8_t n
     Thread& t = enter(__builtin_return_address(0));
     check_linked(t, false, false, noc);
     if (byte_enable != 0xF) fault("not-modelled", "noc_inline_dw_write with byte enables other than 0xF");
-    const Place place = resolve(t, to, 4, "noc_inline_dw_write", true);
+    const Place place = resolve(to, 4, "noc_inline_dw_write", true);
     if (place.space != Space::L1) fault("not-modelled", "noc_inline_dw_write to DRAM");
     deliver_sent(t, place.unit, noc);
     ++t.core->counts.l1_writes, t.core->counts.l1_write_bytes += 4;
