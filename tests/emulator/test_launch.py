@@ -5,8 +5,9 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
+import torch
 
-from harness.emulator.programs import KernelFault, toolchain
+from harness.emulator.programs import KernelFault, programs_of, toolchain
 from harness.errors import UsageError
 from tests.emulator import good
 from tests.emulator.build import Builder
@@ -96,6 +97,32 @@ def test_core_outside_the_grid(builder: Builder) -> None:
     out = b.empty((1, 1, 32, 32))
     with pytest.raises(KernelFault, match="core 11-0 is outside the grid of 11x10"):
         b.run([out, out], b.program([b.kernel("writer.cpp", "writer", cores, [0, 1, *b.accessors(out)])], []))
+
+
+def test_a_program_without_end(builder: Builder, tmp_path: Path) -> None:
+    """A loop that calls the machine is ended by the program's time limit."""
+    programs_of(builder.device).time_limit = 1
+    with pytest.raises(KernelFault, match="has not ended") as caught:
+        launch(builder, DATAFLOW.format("for (;;) noc_async_read_barrier();"), tmp_path)
+    assert caught.value.kind == "infinite-loop"
+    assert caught.value.location is not None and caught.value.location.line == 3
+
+
+def test_tensors_in_l1(builder: Builder) -> None:
+    """Interleaved over the cores' L1, reached by the same accessor."""
+    b, cores = builder, builder.grid(2)
+    a, out = b.tensor(good.values(1), memory="L1"), b.empty(good.SHAPE)
+    kernels = [
+        b.kernel(
+            "reader.cpp", "reader", cores, [1, 2, *b.accessors(a)], lambda x, y: [a.buffer_address(), 0, x * 4, 4]
+        ),
+        b.kernel(
+            "writer.cpp", "writer", cores, [0, 2, *b.accessors(out)], lambda x, y: [out.buffer_address(), x * 4, 4]
+        ),
+    ]
+    assert torch.equal(b.run([a, out], b.program(kernels, [b.cb(0, cores, 4)])), good.values(1))
+    total = programs_of(b.device).counts[-1].total
+    assert (total.dram_reads, total.l1_reads, total.l1_read_bytes) == (0, 8, 8 * 2048)
 
 
 def test_no_compiler(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -134,6 +134,10 @@ int same_for = 0;
 // calling the machine loops without end.
 void on_tick(int, siginfo_t*, void* context) {
     Thread* t = machine.running;
+    static int seconds = 0;
+    if (++seconds >= machine.time_limit)
+        fault("infinite-loop", t, t ? t->pc : 0,
+              format("the program has run for %d s of CPU time and has not ended: a loop without end?", seconds));
     if (!t || t != last_running || t->calls != last_calls) {
         last_running = t;
         last_calls = t ? t->calls : 0;

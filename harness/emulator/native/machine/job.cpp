@@ -29,7 +29,7 @@ void* map(void* at, size_t bytes, int fd, off_t offset) {
 void read_machine(std::istream& in) {
     int dram_fd, l1_fd;
     Machine& m = machine;
-    in >> m.grid_x >> m.grid_y >> m.banks >> m.bank_bytes >> dram_fd >> l1_fd >> m.seed;
+    in >> m.grid_x >> m.grid_y >> m.banks >> m.bank_bytes >> dram_fd >> l1_fd >> m.seed >> m.time_limit;
     m.random = m.seed * 0x9E3779B97F4A7C15ull + 1;
     m.dram = static_cast<uint8_t*>(map(nullptr, m.bank_bytes * size_t(m.banks), dram_fd, 0));
     m.cores.resize(size_t(m.grid_x) * m.grid_y);

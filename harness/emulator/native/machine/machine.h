@@ -197,6 +197,7 @@ struct Machine {
     std::deque<Kernel> kernels;
     std::deque<Thread> threads;
     uint64_t seed = 0, random = 0;
+    int time_limit = 0;  // seconds of CPU time for the whole program
 
     Thread* running = nullptr;
     void* main_context = nullptr;
