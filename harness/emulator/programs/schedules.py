@@ -12,8 +12,8 @@ from harness.emulator.ttnn.device import Device
 
 
 def check_schedules(device: Device, run: Callable[[], torch.Tensor], seeds: Iterable[int]) -> torch.Tensor:
-    """``run()``'s result in the strict order, after running it under every seed too. ``run`` sets its inputs up anew each
-    time. Raises KernelFault("race") when a result differs, with the first seed and value that do."""
+    """``run()``'s result in the strict order, after running it under every seed too. ``run`` sets its inputs up anew
+    each time. Raises KernelFault("race") when a result differs, with the first seed and value that do."""
     programs = programs_of(device)
     before = programs.schedule_seed
     try:
