@@ -1,4 +1,4 @@
-"""One run of the real ttnn on a simulator for the whole session."""
+"""An emulated device behind a Builder, and one run of the real ttnn on a simulator for the whole session."""
 
 from __future__ import annotations
 
@@ -7,11 +7,16 @@ import os
 import signal
 import subprocess
 import sys
+from collections.abc import Iterator
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
 import torch
+
+from harness.emulator import programs, ttnn
+from tests.emulator.build import Builder
 
 TIMEOUT = 1500
 
@@ -51,3 +56,11 @@ def simulated(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Any]:
         f"the simulator run stopped after {[len(part) for part in found.values()]}: {output[-2000:]}"
     )
     return found
+
+
+@pytest.fixture
+def builder() -> Iterator[Builder]:
+    """A fresh emulated device of 11x10 cores, for programs of kernels."""
+    device = ttnn.open_device(device_id=0)
+    yield Builder(SimpleNamespace(**{**vars(ttnn), **vars(programs)}), device)
+    ttnn.close_device(device)

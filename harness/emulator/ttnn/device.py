@@ -97,6 +97,11 @@ class Device:
         """The same as ``compute_with_storage_grid_size``."""
         return self.grid
 
+    def worker_core_from_logical_core(self, core: CoreCoord) -> CoreCoord:
+        """The virtual NoC coordinates of a logical core: columns 8 and 9 hold no workers."""
+        require(core.x < self.grid.x and core.y < self.grid.y, f"there is no core {core} in a grid of {self.grid}")
+        return CoreCoord(core.x + (1 if core.x < 7 else 3), core.y + 2)
+
     def dram_grid_size(self) -> CoreCoord:
         """DRAM banks as a grid of one row."""
         return CoreCoord(self.dram.n_banks, 1)

@@ -1,0 +1,3 @@
+#pragma once
+
+#include "lb/kernel.h"  // VALID and INVALID

@@ -1,0 +1,36 @@
+// Addresses and transfers of the network on chip.
+#pragma once
+
+#include "fault.h"
+#include "machine.h"
+
+namespace lb {
+
+constexpr int kLocalBits = 36, kNodeBits = 6;
+constexpr int kDramX = 17, kDramY = 12;  // where the banks appear to a kernel: x, and y of bank 0
+
+inline uint64_t noc_address(int x, int y, uint64_t local) {
+    return (uint64_t(y) << (kLocalBits + kNodeBits)) | (uint64_t(x) << kLocalBits) | local;
+}
+
+// The device address that a kernel's 32-bit value means on its own core. Faults when it is no address of that L1.
+uint32_t own_l1(Thread& t, uint32_t address, const char* what);
+// What a 64-bit NoC address names. Faults when nothing is there.
+Place resolve(uint64_t address, uint32_t bytes, const char* what, bool write);
+// The cores of a multicast rectangle, the sender among them only with loopback; checks the number promised.
+std::vector<uint16_t> resolve_multicast(Thread& t, uint64_t address, uint32_t receivers, Cast cast, uint8_t noc,
+                                        uint32_t* l1);
+// Writes already sent by t to a core arrive before what t sends there next.
+void deliver_sent(Thread& t, uint16_t core, uint8_t noc);
+void check_linked(Thread& t, bool multicast, bool linked, uint8_t noc);
+
+void check_dram_read(Thread& t, const Place& from, uint32_t bytes);
+void add_dram_write(Thread& t, const Transfer& write);
+void drop_dram_write(Thread& t, const Transfer& write);
+
+void settle_sends(Thread& t);
+Semaphore& semaphore_at(Core& core, uint32_t address);
+void semaphore_stored(Thread& t, uint32_t address);
+bool is_semaphore(const Core& core, uint32_t address);
+
+}  // namespace lb

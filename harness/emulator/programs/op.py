@@ -1,0 +1,64 @@
+"""``generic_op``: a program on tensors, as one op of the device."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+from weakref import WeakKeyDictionary
+
+from harness.emulator.programs.cache import ProgramCache
+from harness.emulator.programs.counts import ProgramCounts
+from harness.emulator.programs.descriptors import ProgramDescriptor
+from harness.emulator.programs.launch import TIME_LIMIT, place, run
+from harness.emulator.ttnn.device import Device, launch
+
+if TYPE_CHECKING:
+    from harness.emulator.ttnn.tensor import Tensor
+
+
+@dataclass
+class Programs:
+    """What a device keeps of the programs it runs. ``schedule_seed`` permutes the order of what may come in any order
+    (0: everything as late as it may be). ``time_limit``: seconds of CPU time after which a program counts as endless.
+    ``counts``: of every run, in order. ``cache``: the program cache."""
+
+    schedule_seed: int = 0
+    time_limit: int = TIME_LIMIT
+    counts: list[ProgramCounts] = field(default_factory=list)
+    cache: ProgramCache = field(default_factory=ProgramCache)
+
+
+_programs: WeakKeyDictionary[Device, Programs] = WeakKeyDictionary()
+
+
+def programs_of(device: Device) -> Programs:
+    """The programs of ``device``."""
+    return _programs.setdefault(device, Programs())
+
+
+def generic_op(io_tensors: Sequence[Tensor], program_descriptor: ProgramDescriptor) -> Tensor:
+    """Run ``program_descriptor``. ``io_tensors``: the inputs, then the output, all allocated. Returns the output.
+
+    Raises KernelFault when a kernel does what is wrong on the device, RuntimeError for operands that ttnn refuses.
+    """
+    if len(io_tensors) < 2:
+        raise RuntimeError(
+            f"io_tensors must contain at least one input tensor and one output tensor, got {len(io_tensors)}"
+        )
+    device = io_tensors[-1].device()
+    if device is None:
+        raise RuntimeError("generic_op: the tensors must be on the device")
+    programs = programs_of(device)
+    placed = programs.cache.get(program_descriptor, lambda program: place(program, device))
+
+    def compute(*_: Tensor) -> None:
+        assert device is not None
+        result = run(placed, device, programs.schedule_seed, programs.time_limit)
+        programs.counts.append(result.counts)
+        for memory, addresses in ((device.dram, result.written["dram"]), (device.l1, result.written["l1"])):
+            for address in addresses:
+                memory.wrote(address, 1)
+
+    launch("generic_op", io_tensors[:-1], io_tensors[-1:], compute, program=program_descriptor)
+    return io_tensors[-1]

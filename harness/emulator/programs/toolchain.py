@@ -1,0 +1,128 @@
+"""Native code: finding a C++ compiler, and building into a cache that is addressed by content."""
+
+from __future__ import annotations
+
+import contextlib
+import functools
+import hashlib
+import os
+import platform
+import shutil
+import subprocess
+import tempfile
+from collections.abc import Callable, Iterable
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+
+from harness.errors import UsageError
+
+NATIVE = Path(__file__).parent.parent / "native"
+
+
+def cache_dir() -> Path:
+    """Where compiled code is kept: LAYERBENCH_CACHE, or layerbench in the user's cache directory."""
+    own = os.environ.get("LAYERBENCH_CACHE")
+    base = Path(own) if own else Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "layerbench"
+    base.mkdir(parents=True, exist_ok=True)
+    return base
+
+
+@functools.cache
+def compiler() -> tuple[str, str]:
+    """Path and version text of the C++ compiler: $CXX, g++ or clang++. Raises UsageError when there is none."""
+    for name in filter(None, (os.environ.get("CXX"), "g++", "clang++")):
+        path = shutil.which(name)
+        if path:
+            version = subprocess.run([path, "--version"], capture_output=True, text=True, check=False).stdout
+            return path, version
+    raise UsageError("no C++ compiler found: the emulator needs g++ or clang++ (or CXX set to one) to run kernels")
+
+
+def is_clang() -> bool:
+    """Whether the compiler is clang."""
+    return "clang" in compiler()[1]
+
+
+@functools.cache
+def cpu() -> str:
+    """What code built for this CPU depends on."""
+    flags = ""
+    with contextlib.suppress(OSError, StopIteration):
+        lines = Path("/proc/cpuinfo").read_text().splitlines()
+        flags = next(line for line in lines if line.startswith(("flags", "Features")))
+    return platform.machine() + flags
+
+
+def digest(parts: Iterable[bytes | str]) -> str:
+    """A content address of ``parts``."""
+    h = hashlib.sha256()
+    for part in parts:
+        data = part.encode() if isinstance(part, str) else part
+        h.update(len(data).to_bytes(8, "little"))
+        h.update(data)
+    return h.hexdigest()[:32]
+
+
+@functools.cache
+def _tree(folder: Path) -> str:
+    files = sorted(p for p in folder.rglob("*") if p.suffix in (".h", ".hpp", ".cpp"))
+    return digest(part for p in files for part in (str(p.relative_to(folder)), p.read_bytes()))
+
+
+def headers_digest() -> str:
+    """Content address of the headers that kernels are compiled against."""
+    return _tree(NATIVE / "include")
+
+
+def build(name: str, key: str, make: Callable[[Path], None]) -> Path:
+    """The cached file ``key/name``; ``make(path)`` writes it when it is missing. Written aside and renamed into place,
+    so that two processes may build the same thing."""
+    target = cache_dir() / key[:2] / key / name
+    if target.exists():
+        return target
+    target.parent.mkdir(parents=True, exist_ok=True)
+    with tempfile.TemporaryDirectory(dir=target.parent) as tmp:
+        path = Path(tmp) / name
+        make(path)
+        os.replace(path, target)
+    return target
+
+
+def machine() -> Path:
+    """The emulator's executable, built at the first use (half a minute)."""
+    path, version = compiler()
+    # Floating point as written: results must not depend on contraction.
+    flags = [
+        "-std=c++17",
+        "-O2",
+        "-g1",
+        "-march=native",
+        "-ffp-contract=off",
+        "-fno-exceptions",
+        "-fno-rtti",
+        "-Wno-psabi",
+    ]
+    headers = [
+        p.read_bytes() for folder in ("include", "tile", "machine") for p in sorted((NATIVE / folder).rglob("*.h"))
+    ]
+    common = digest([version, cpu(), *flags, *headers])
+    keys = {
+        source: digest([common, source.read_bytes()])
+        for source in sorted([*(NATIVE / "machine").glob("*.cpp"), *(NATIVE / "tile").glob("*.cpp")])
+    }
+
+    def compile_object(source: Path) -> Path:
+        return build("machine.o", keys[source], lambda out: _run([path, *flags, "-c", str(source), "-o", str(out)]))
+
+    def link(out: Path) -> None:
+        with ThreadPoolExecutor(os.cpu_count() or 1) as pool:
+            objects = [str(o) for o in pool.map(compile_object, keys)]
+        _run([path, *objects, "-o", str(out), "-rdynamic", "-ldl"])
+
+    return build("machine", digest(["machine", *keys.values()]), link)
+
+
+def _run(command: list[str]) -> None:
+    done = subprocess.run(command, capture_output=True, text=True)
+    if done.returncode:
+        raise UsageError(f"the emulator does not compile with {command[0]}:\n{done.stderr}"[:4000])

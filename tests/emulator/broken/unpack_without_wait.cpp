@@ -1,0 +1,16 @@
+// expect: unpack-without-wait (0,0) unpack
+// The second tile was not waited for.
+#include "program.h"
+
+void kernel_main() {
+#if defined(READER)
+    read_tiles(0);
+#elif defined(COMPUTE)
+    compute_kernel_hw_startup(0, 2);
+    copy_init(0);
+    cb_wait_front(0, 1);
+    tile_regs_acquire();
+    copy_tile(0, 1, 0);  // FAULT
+    tile_regs_commit();
+#endif
+}
