@@ -23,7 +23,17 @@ from typing import Any
 from harness.errors import UsageError
 from harness.implementation import LayerEnv
 from harness.shape import TILE
-from layer_impls._program import L1_BYTES, Cb, Core, Kernel, Program, Rectangle, accessor_args, empty_tile_tensor, fp32_bits
+from layer_impls._program import (
+    L1_BYTES,
+    Cb,
+    Core,
+    Kernel,
+    Program,
+    Rectangle,
+    accessor_args,
+    empty_tile_tensor,
+    fp32_bits,
+)
 from layer_impls.op_graph import OpGraph, OpGraphOptions
 
 
@@ -85,7 +95,13 @@ class NormResidual(OpGraph):
             Cb(0, "bf16", n), Cb(1, "bf16", n), Cb(2, "bf16", n), Cb(4, "bf16", n), Cb(5, "bf16", n), Cb(6, "fp32", n),
             Cb(11, "fp32", n), Cb(16, "bf16", n),
         ]  # fmt: skip
-        once = [Cb(3, "bf16", 1), Cb(7, "fp32", 1), Cb(8, "fp32", self._gather_tiles), Cb(9, "fp32", 1), Cb(10, "fp32", 1)]
+        once = [
+            Cb(3, "bf16", 1),
+            Cb(7, "fp32", 1),
+            Cb(8, "fp32", self._gather_tiles),
+            Cb(9, "fp32", 1),
+            Cb(10, "fp32", 1),
+        ]
         return per_tile + once
 
     @property

@@ -5,8 +5,8 @@
 #include "../shared/dataflow.h"
 #include "cbs.h"
 
-// The cores of a tile row: a rectangle that starts with the leader. Cores past `cores` have no tiles; they exist for the
-// multicast, which reaches the whole rectangle.
+// The cores of a tile row: a rectangle that starts with the leader. Cores past `cores` have no tiles; they exist for
+// the multicast, which reaches the whole rectangle.
 struct Group {
     uint32_t slot;   // of this core; 0 is the leader
     uint32_t cores;  // that have tiles
