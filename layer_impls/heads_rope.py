@@ -4,7 +4,7 @@ Replaces     create_qkv_heads, q_norm, k_norm, rope q, rope k, fill K, fill V, a
              19 ops become 13
 Core map     a unit of work is a head in a tile row: 32 heads x 2 rows = 64 units at the real shape, a core each; where
              there are more units than cores, each core takes consecutive ones
-us a call    about 8 (predicted arithmetic: launch 2 + one read 0.5 + five passes over 4 tiles 4 + write 1; not measured)
+us a call    about 8 (predicted arithmetic, not measured: launch 2, one read 0.5, five passes over 4 tiles 4, write 1)
 Limits       none beyond the layer's
 
 CBs of a core, for heads of d tiles (indices as in kernels/heads_rope/cbs.h), those of a unit twice

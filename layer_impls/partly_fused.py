@@ -3,8 +3,8 @@
 Replaces     what `norm_residual` and `heads_rope` replace: 19 ops become 12
 Core map     theirs
 CBs          theirs
-us a layer   about 110 less than the op graph with an older ttnn (predicted arithmetic, not measured): 141 us of its ops,
-             published, become 2 x 6.5 + 8 and the last add
+us a layer   about 113 less than the published op graph (predicted arithmetic, not measured): its norms, its first add
+             and the seven ops of the heads, 134 us with an older ttnn, become 2 x 6.5 + 8
 Limits       theirs
 """
 
