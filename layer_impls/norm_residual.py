@@ -1,8 +1,8 @@
 """The op graph with both norms of the layer, and the residual add before the second, in one kernel each.
 
 Replaces     rms_norm (input norm); add + rms_norm (after the attention): 19 ops become 18
-Core map     a rectangle of cores for each tile row, a core for each tile or each few tiles: 2 x 48 at the real shape (on
-             an 11 x 10 grid 2 more take part in the multicast of a rectangle); the first core of a rectangle leads
+Core map     a rectangle of cores for each tile row, a core for each tile or each few tiles: 2 x 48 at the real shape
+             (on an 11 x 10 grid 2 more take part in the multicast of a rectangle); the first core of a rectangle leads
 us a call    about 6.5 (predicted arithmetic, not measured: launch 2, one read 0.5, exchange 1.5, compute and write 2.5)
 Limits       all tiles of a core stay in its L1: hidden up to about 20,000 at 128 tokens
 
@@ -46,7 +46,7 @@ class Placement:
 
 
 def place(grid: Any, rows: int, tiles: int) -> Placement | None:
-    """`rows` tile rows of `tiles` tiles on the grid: fewest tiles a core, then fewest cores; None if they do not fit."""
+    """`rows` tile rows of `tiles` tiles on the grid: fewest tiles a core, then fewest cores; None if it is too small."""
     best: tuple[int, int, int, int, int] | None = None
     for across in range(1, min(rows, grid.x) + 1):
         down = -(-rows // across)
@@ -73,8 +73,8 @@ class NormResidual(OpGraph):
         self.placement = placement
         if (need := sum(cb.bytes for cb in self._cbs())) > L1_BYTES:
             raise UsageError(
-                f"hidden {env.shape.hidden} at {env.shape.tokens} tokens puts {placement.tiles_per_core} tiles of a norm on "
-                f"a core; they take {need} B of its L1, and at most {L1_BYTES} B fit"
+                f"hidden {env.shape.hidden} at {env.shape.tokens} tokens puts {placement.tiles_per_core} tiles of a norm "
+                f"on a core; they take {need} B of its L1, and at most {L1_BYTES} B fit"
             )
         self.norms: dict[bool, Program] = {}  # by whether there is a residual
 

@@ -18,6 +18,21 @@ struct Group {
     uint64_t everywhere(uint32_t address) const { return get_noc_multicast_addr(x0, y0, x1, y1, address); }
 };
 
+// From the runtime args slot, x0, y0, x1, y1, which start at `arg`.
+inline Group group_from_args(uint32_t arg, uint32_t cores, uint32_t area) {
+    Group group;
+    group.slot = get_arg_val<uint32_t>(arg);
+    group.cores = cores;
+    group.area = area;
+    group.x0 = get_arg_val<uint32_t>(arg + 1);
+    group.y0 = get_arg_val<uint32_t>(arg + 2);
+    group.x1 = get_arg_val<uint32_t>(arg + 3);
+    group.y1 = get_arg_val<uint32_t>(arg + 4);
+    group.arrived = get_semaphore(0);
+    group.ready = get_semaphore(1);
+    return group;
+}
+
 constexpr uint32_t ROWS = 32, FACE_ROW_BYTES = 64, FP32_TILE_BYTES = 4096;
 
 // Word of an element in an fp32 tile: four faces of 16 x 16.

@@ -17,17 +17,7 @@ void kernel_main() {
     const auto gamma = TensorAccessor(gamma_args, get_common_arg_val<uint32_t>(2), get_tile_size(CB_GAMMA));
     const uint32_t first = get_arg_val<uint32_t>(0), first_gamma = get_arg_val<uint32_t>(1);
     const uint32_t n = get_arg_val<uint32_t>(2);
-    const Group group = {
-        get_arg_val<uint32_t>(3),
-        cores,
-        area,
-        get_arg_val<uint32_t>(4),
-        get_arg_val<uint32_t>(5),
-        get_arg_val<uint32_t>(6),
-        get_arg_val<uint32_t>(7),
-        get_semaphore(0),
-        get_semaphore(1),
-    };
+    const Group group = group_from_args(3, cores, area);
     if (n == 0) {
         follow(group);
         return;
