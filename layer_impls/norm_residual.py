@@ -46,7 +46,7 @@ class Placement:
 
 
 def place(grid: Any, rows: int, tiles: int) -> Placement | None:
-    """`rows` tile rows of `tiles` tiles on the grid: fewest tiles a core, then fewest cores; None if it is too small."""
+    """`rows` tile rows of `tiles` tiles on a grid: fewest tiles a core, then fewest cores. None if they do not fit."""
     best: tuple[int, int, int, int, int] | None = None
     for across in range(1, min(rows, grid.x) + 1):
         down = -(-rows // across)
@@ -73,8 +73,8 @@ class NormResidual(OpGraph):
         self.placement = placement
         if (need := sum(cb.bytes for cb in self._cbs())) > L1_BYTES:
             raise UsageError(
-                f"hidden {env.shape.hidden} at {env.shape.tokens} tokens puts {placement.tiles_per_core} tiles of a norm "
-                f"on a core; they take {need} B of its L1, and at most {L1_BYTES} B fit"
+                f"hidden {env.shape.hidden} at {env.shape.tokens} tokens puts {placement.tiles_per_core} tiles of a "
+                f"norm on a core; they take {need} B of its L1, and at most {L1_BYTES} B fit"
             )
         self.norms: dict[bool, Program] = {}  # by whether there is a residual
 

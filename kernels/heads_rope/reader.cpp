@@ -23,7 +23,6 @@ void kernel_main() {
     const auto sin = TensorAccessor(sin_args, get_common_arg_val<uint32_t>(4), tile_bytes);
     const uint32_t first = get_arg_val<uint32_t>(0), units = get_arg_val<uint32_t>(1);
 
-    push_ones(CB_ONES);
     for (uint32_t index = first; index < first + units; ++index) {
         const Unit unit = unit_at<heads, kv_heads>(index);
         const bool normed = unit.kind != Kind::Value;

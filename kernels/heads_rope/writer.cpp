@@ -1,4 +1,4 @@
-// Writes each unit: queries to q, keys and values to the own rows of the caches.
+// Makes the scaler of the sums; writes each unit: queries to q, keys and values to the own rows of the caches.
 //
 // Compile-time args   query heads, key heads, d, tile rows of the own tokens, accessors of q, K cache, V cache
 // Common args         addresses of q, K cache, V cache; tile rows of a cache
@@ -19,6 +19,7 @@ void kernel_main() {
     const uint32_t cache_rows = get_common_arg_val<uint32_t>(3);
     const uint32_t first = get_arg_val<uint32_t>(0), units = get_arg_val<uint32_t>(1);
 
+    push_ones(CB_ONES);
     for (uint32_t index = first; index < first + units; ++index) {
         const Unit unit = unit_at<heads, kv_heads>(index);
         const uint32_t own_page = (unit.head * cache_rows + cache_rows - own_rows + unit.row) * d;

@@ -96,9 +96,17 @@ inline void follow(const Group& group) {
     noc_semaphore_set(ready, 0);
 }
 
-// 1 / rms of each token: row 0 of the tile at `total` becomes column 0 of the factor tile.
-inline void push_factor(uint32_t total_address) {
+// The unpacker reads the two faces that hold column 0 whole. Done while compute makes the sums.
+inline void clear_factor() {
     cb_reserve_back(CB_FACTOR, 1);
+    volatile tt_l1_ptr uint32_t* factor = words_at(get_write_ptr(CB_FACTOR));
+    for (uint32_t token = 0; token < ROWS; ++token) {
+        for (uint32_t column = 0; column < 16; ++column) factor[word(token, column)] = 0;
+    }
+}
+
+// 1 / rms of each token: row 0 of the tile at `total_address` becomes column 0 of the cleared factor tile.
+inline void push_factor(uint32_t total_address) {
     invalidate_l1_cache();
     volatile tt_l1_ptr uint32_t* total = words_at(total_address);
     volatile tt_l1_ptr uint32_t* factor = words_at(get_write_ptr(CB_FACTOR));

@@ -27,7 +27,6 @@ void kernel_main() {
     start_reading(x, first, n, cb_x);
     if constexpr (residual) start_reading(o, first, n, CB_O);
     start_reading(gamma, first_gamma, n, CB_GAMMA);
-    push_ones(CB_ONES);
     cb_reserve_back(CB_GATHER, gather_tiles);
     if (group.leads()) clear_unused_rows(group, gather_tiles);
     noc_async_read_barrier();
@@ -35,6 +34,7 @@ void kernel_main() {
     if constexpr (residual) cb_push_back(CB_O, n);
     cb_push_back(CB_GAMMA, n);
 
+    clear_factor();
     send_sums(group);
     if (group.leads()) {
         lead(group, gather_tiles);
