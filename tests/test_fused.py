@@ -32,13 +32,30 @@ UNEVEN = "small,tokens=96,hidden=352,n_heads=6,n_kv_heads=2,head_dim=128,inter=4
 emulates_programs = pytest.mark.skipif(not hasattr(emulated, "generic_op"), reason="the emulator has no generic_op")
 
 
-@emulates_programs
-@given(case=cases(), spec=st.sampled_from(FUSED))
-@settings(max_examples=8)
-def test_random_legal_shapes_pass_on_the_emulator(case, spec):
+def assert_passes_emulated(spec: str, case: Case) -> None:
     with open_target("emulator") as target:
         result = run_check(target, parse(spec), Inputs.random(case))
     assert result.passed, "\n".join(f"{p.name}: {p.text}" for p in result.parts if not p.passed)
+
+
+@emulates_programs
+@given(case=cases(), spec=st.sampled_from(FUSED))
+@settings(max_examples=6)
+def test_random_legal_shapes_pass_on_the_emulator(case, spec):
+    assert_passes_emulated(spec, case)
+
+
+@emulates_programs
+def test_the_real_size_passes_on_the_emulator():
+    assert_passes_emulated("partly_fused", Case())
+
+
+@emulates_programs
+def test_a_wide_norm_passes_on_the_emulator():
+    # 129 tiles in a row: 64 cores hold two, one holds one, and their sums fill three tiles.
+    shape = parse_shape("tiny,hidden=4128")
+    assert place(CoreCoord(11, 10), 1, 129).tiles_per_core == 2
+    assert_passes_emulated("norm_residual", Case(shape, S=40, Smax=128))
 
 
 @pytest.mark.simulator
