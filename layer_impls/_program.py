@@ -57,6 +57,11 @@ class Cb:
         return self.tiles * PAGE_BYTES[self.dtype]
 
 
+def buffers(dtype: str, tiles: Mapping[int, int]) -> list[Cb]:
+    """Circular buffers of one format. tiles: capacity by index."""
+    return [Cb(index, dtype, n) for index, n in tiles.items()]
+
+
 @dataclass(frozen=True)
 class Kernel:
     """Args of one kernel that no launch changes: compile-time, and runtime by core."""

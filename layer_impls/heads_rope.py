@@ -20,7 +20,16 @@ from typing import Any
 
 from harness.implementation import LayerEnv
 from harness.shape import TILE
-from layer_impls._program import Cb, Core, Kernel, Program, accessor_args, empty_tile_tensor, first_cores, fp32_bits
+from layer_impls._program import (
+    Core,
+    Kernel,
+    Program,
+    accessor_args,
+    buffers,
+    empty_tile_tensor,
+    first_cores,
+    fp32_bits,
+)
 from layer_impls.op_graph import OpGraph, OpGraphOptions
 
 
@@ -53,11 +62,9 @@ class HeadsRope(OpGraph):
             core: [i * per_core, min(per_core, units - i * per_core)] for i, core in enumerate(cores)
         }
         cbs = [
-            *(Cb(i, "bf16", 2 * d) for i in (0, 1, 2, 3, 16)),
-            *(Cb(i, "fp32", d) for i in (5, 7, 8)),
-            Cb(4, "bf16", 1),
-            Cb(6, "fp32", 1),
-            Cb(17, self.env.cache_dtype, 2 * d),
+            *buffers("bf16", {0: 2 * d, 1: 2 * d, 2: 2 * d, 3: 2 * d, 4: 1, 16: 2 * d}),
+            *buffers("fp32", {5: d, 6: 1, 7: d, 8: d}),
+            *buffers(self.env.cache_dtype, {17: 2 * d}),
         ]
         heads = [s.n_heads, s.n_kv_heads, d]
         return Program(

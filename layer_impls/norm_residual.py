@@ -31,6 +31,7 @@ from layer_impls._program import (
     Program,
     Rectangle,
     accessor_args,
+    buffers,
     empty_tile_tensor,
     fp32_bits,
 )
@@ -89,29 +90,22 @@ class NormResidual(OpGraph):
         self._norm_program(True, x, gamma).launch([x, o, gamma, x1, h], reads, writes)
         return x1, h
 
-    def _cbs(self) -> list[Cb]:
-        n = self.placement.tiles_per_core
-        per_tile = [
-            Cb(0, "bf16", n), Cb(1, "bf16", n), Cb(2, "bf16", n), Cb(4, "bf16", n), Cb(5, "bf16", n), Cb(6, "fp32", n),
-            Cb(11, "fp32", n), Cb(16, "bf16", n),
-        ]  # fmt: skip
-        once = [
-            Cb(3, "bf16", 1),
-            Cb(7, "fp32", 1),
-            Cb(8, "fp32", self._gather_tiles),
-            Cb(9, "fp32", 1),
-            Cb(10, "fp32", 1),
-        ]
-        return per_tile + once
-
     @property
     def _cores_with_tiles(self) -> int:
         """Of a tile row."""
-        return -(-self.env.shape.hidden // TILE // self.placement.tiles_per_core)
+        return -(-(self.env.shape.hidden // TILE) // self.placement.tiles_per_core)
 
     @property
     def _gather_tiles(self) -> int:
+        """A row of such a tile holds the sums of one core."""
         return -(-self._cores_with_tiles // TILE)
+
+    def _cbs(self) -> list[Cb]:
+        n = self.placement.tiles_per_core
+        return [
+            *buffers("bf16", {0: n, 1: n, 2: n, 3: 1, 4: n, 5: n, 16: n}),
+            *buffers("fp32", {6: n, 7: 1, 8: self._gather_tiles, 9: 1, 10: 1, 11: n}),
+        ]
 
     def _norm_program(self, residual: bool, x: Any, gamma: Any) -> Program:
         if residual not in self.norms:
