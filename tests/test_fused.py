@@ -20,6 +20,7 @@ from harness.emulator import ttnn as emulated
 from harness.emulator.ttnn.types import CoreCoord
 from harness.errors import UsageError
 from harness.implementation import LayerEnv
+from harness.published import label_calls
 from harness.registry import parse
 from harness.shape import PRESETS, parse_shape
 from harness.targets import open_target
@@ -145,6 +146,15 @@ def test_tensors_and_context_may_change_on_the_real_ttnn(check):
     code = f"from tests.test_fused import {check}; {check}('simulator')"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=600)
     assert done.returncode == 0, done.stdout + done.stderr
+
+
+@emulates_programs
+def test_programs_are_called_after_their_kernels(emulator):
+    bench = Bench.prepare(emulator, parse("partly_fused"), Inputs.random(Case(PRESETS["tiny"], S=40, Smax=128)))
+    with emulator.recorder.recording() as calls:
+        bench.run()
+    labels = [entry.label for entry in label_calls(calls) if entry.call.name == "generic_op"]
+    assert labels == ["norm_residual", "heads_rope", "norm_residual"]
 
 
 @given(
