@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
+from pathlib import Path
 
 from harness.targets import OpCall
 
@@ -71,6 +72,8 @@ def _label(call: OpCall, seen: Counter[tuple[str, tuple[int, ...]]]) -> Labelled
     nothing = Labelled(call, call.name.rpartition(".")[2], None)
     if not shapes:
         return nothing
+    if call.name == "generic_op":
+        return Labelled(call, _program_name(call), None)
     if call.name == "linear":
         silu = call.kwargs.get("activation") == "silu"
         program = call.kwargs.get("program_config")
@@ -92,6 +95,12 @@ def _label(call: OpCall, seen: Counter[tuple[str, tuple[int, ...]]]) -> Labelled
         return nothing
     label, us = entries[index]
     return Labelled(call, label, us if set(dtypes) == {"bf16"} else None)
+
+
+def _program_name(call: OpCall) -> str:
+    """The folder of a program's kernels, by which people know it."""
+    source = Path(call.args[1].kernels[0].kernel_source)
+    return source.parent.name if source.suffix == ".cpp" else "generic_op"
 
 
 def _attention_us(name: str, shapes: list[tuple[int, ...]], dtypes: list[str]) -> float | None:

@@ -1,0 +1,16 @@
+// Circular buffers of heads_rope; d is head_dim in tiles. Formats stand in the implementation's table.
+#pragma once
+
+#include <cstdint>
+
+constexpr uint32_t CB_IN = 0;       // d tiles of a head, from qkv
+constexpr uint32_t CB_GAMMA = 1;    // d tiles of q's or k's gamma, valid in row 0
+constexpr uint32_t CB_COS = 2;      // d tiles
+constexpr uint32_t CB_SIN = 3;      // d tiles
+constexpr uint32_t CB_ONES = 4;     // scaler of the sums
+constexpr uint32_t CB_SQUARES = 5;  // in * in
+constexpr uint32_t CB_FACTOR = 6;   // column 0: 1 / rms of each token
+constexpr uint32_t CB_SCALED = 7;   // in / rms
+constexpr uint32_t CB_NORMED = 8;   // in / rms * gamma
+constexpr uint32_t CB_Q = 16;       // d tiles of q
+constexpr uint32_t CB_CACHE = 17;   // d tiles of K or V, in the format of the caches

@@ -1,0 +1,61 @@
+// What the compute kernels share.
+#pragma once
+
+#include "api/compute/bcast.h"
+#include "api/compute/cb_api.h"
+#include "api/compute/common.h"
+#include "api/compute/compute_kernel_hw_startup.h"
+#include "api/compute/eltwise_binary.h"
+#include "api/compute/eltwise_unary/binop_with_scalar.h"
+#include "api/compute/eltwise_unary/rsqrt.h"
+#include "api/compute/pack.h"
+#include "api/compute/reconfig_data_format.h"
+#include "api/compute/reduce.h"
+#include "api/compute/reg_api.h"
+
+// One tile through DEST: `compute` leaves it in DEST tile 0, and it is packed and pushed to `cb`.
+template <typename Compute>
+ALWI void push_tile(uint32_t cb, Compute compute) {
+    cb_reserve_back(cb, 1);
+    tile_regs_acquire();
+    compute();
+    tile_regs_commit();
+    tile_regs_wait();
+    pack_tile(0, cb);
+    tile_regs_release();
+    cb_push_back(cb, 1);
+}
+
+// Squares of the n front tiles of `in`, which stay there.
+ALWI void square_tiles(uint32_t in, uint32_t n, uint32_t squares) {
+    reconfig_data_format(in, in);
+    pack_reconfig_data_format(squares);
+    mul_init(in, in);
+    cb_wait_front(in, n);
+    for (uint32_t i = 0; i < n; ++i) push_tile(squares, [&] { mul_tiles(in, in, i, i, 0); });
+}
+
+// Sums of n tiles along rows into column 0 of one tile, then `finish` on DEST tile 0.
+template <typename Finish>
+ALWI void sum_rows(uint32_t in, uint32_t ones, uint32_t n, uint32_t out, Finish finish) {
+    reconfig_data_format(ones, in);  // sums along rows have the scaler in SrcA
+    pack_reconfig_data_format(out);
+    reduce_init<PoolType::SUM, ReduceDim::REDUCE_ROW>(in, ones, out);
+    cb_wait_front(ones, 1);
+    cb_wait_front(in, n);
+    push_tile(out, [&] {
+        for (uint32_t i = 0; i < n; ++i) reduce_tile<PoolType::SUM, ReduceDim::REDUCE_ROW>(in, ones, i, 0, 0);
+        finish();
+    });
+    reduce_uninit();
+    cb_pop_front(in, n);
+}
+
+// DEST tile 0, a sum of squares: 1 / sqrt(sum * scale + eps). Both are the bits of an fp32.
+ALWI void inverse_rms(uint32_t scale, uint32_t eps) {
+    binop_with_scalar_tile_init();
+    mul_unary_tile(0, scale);
+    add_unary_tile(0, eps);
+    rsqrt_tile_init();
+    rsqrt_tile(0);
+}

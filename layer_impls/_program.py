@@ -1,0 +1,147 @@
+"""Programs for `generic_op`: descriptors are built once, tensor addresses are renewed at every launch."""
+
+from __future__ import annotations
+
+import struct
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import kernels
+
+PAGE_BYTES = {"bf16": 2048, "bfp8": 1088, "fp32": 4096}
+DTYPES = {"bf16": "bfloat16", "bfp8": "bfloat8_b", "fp32": "float32"}
+L1_BYTES = 1_400_000  # of a core, for circular buffers
+
+Core = tuple[int, int]
+
+
+@dataclass(frozen=True)
+class Rectangle:
+    """Cores (x, y) .. (x + width - 1, y + height - 1) of the worker grid."""
+
+    x: int
+    y: int
+    width: int
+    height: int
+
+    @property
+    def cores(self) -> list[Core]:
+        """All cores, row by row."""
+        return [(self.x + i % self.width, self.y + i // self.width) for i in range(self.width * self.height)]
+
+    @property
+    def last(self) -> Core:
+        """The core opposite to the first."""
+        return self.x + self.width - 1, self.y + self.height - 1
+
+
+def first_cores(grid: Any, n: int) -> list[Rectangle]:
+    """The first n cores of the grid, row by row: its full rows, and what is left over."""
+    rows, rest = divmod(n, grid.x)
+    full = [Rectangle(0, 0, grid.x, rows)] if rows else []
+    return full + ([Rectangle(0, rows, rest, 1)] if rest else [])
+
+
+@dataclass(frozen=True)
+class Cb:
+    """A circular buffer: its index, format and capacity in tiles."""
+
+    index: int
+    dtype: str
+    tiles: int
+
+    @property
+    def bytes(self) -> int:
+        """L1 it takes on each core."""
+        return self.tiles * PAGE_BYTES[self.dtype]
+
+
+def buffers(dtype: str, tiles: Mapping[int, int]) -> list[Cb]:
+    """Circular buffers of one format. tiles: capacity by index."""
+    return [Cb(index, dtype, n) for index, n in tiles.items()]
+
+
+@dataclass(frozen=True)
+class Kernel:
+    """Args of one kernel that no launch changes: compile-time, and runtime by core."""
+
+    compile_time: Sequence[int]
+    runtime: Mapping[Core, Sequence[int]] = field(default_factory=dict)
+
+
+def fp32_bits(value: float) -> int:
+    """The word that holds `value` as an fp32."""
+    bits: int = struct.unpack("<I", struct.pack("<f", value))[0]
+    return bits
+
+
+def accessor_args(ttnn: Any, *tensors: Any) -> list[int]:
+    """Compile-time args of the kernels' TensorAccessors; they hold no address."""
+    return [word for tensor in tensors for word in ttnn.TensorAccessorArgs(tensor).get_compile_time_args()]
+
+
+def empty_tile_tensor(ttnn: Any, device: Any, shape: Sequence[int]) -> Any:
+    """An uninitialised bf16 TILE tensor in DRAM."""
+    return ttnn.allocate_tensor_on_device(
+        ttnn.Shape(list(shape)), ttnn.bfloat16, ttnn.TILE_LAYOUT, device, ttnn.DRAM_MEMORY_CONFIG
+    )
+
+
+class Program:
+    """`reader.cpp`, `compute.cpp` and `writer.cpp` of a folder of `kernels/`, all on the same cores.
+
+    Addresses travel as common runtime args. At every launch ttnn 0.81.1 writes the runtime args of the descriptor it is
+    given, on a program-cache hit too; so whatever moved between two launches is found where it is. (It looks at nothing
+    else: neither at the tensors' addresses nor at args that were different when the program was compiled.)
+    """
+
+    def __init__(
+        self,
+        ttnn: Any,
+        folder: str,
+        cores: Sequence[Rectangle],
+        cbs: Sequence[Cb],
+        reader: Kernel,
+        compute: Kernel,
+        writer: Kernel,
+        semaphores: int = 0,
+    ) -> None:
+        self.ttnn = ttnn
+        ranges = ttnn.CoreRangeSet([ttnn.CoreRange(ttnn.CoreCoord(r.x, r.y), ttnn.CoreCoord(*r.last)) for r in cores])
+
+        def kernel(role: str, args: Kernel, config: Any) -> Any:
+            runtime = ttnn.RuntimeArgs()
+            for (x, y), words in args.runtime.items():
+                runtime[x][y] = list(words)
+            return ttnn.KernelDescriptor(
+                kernel_source=kernels.source(folder, f"{role}.cpp"),
+                core_ranges=ranges,
+                compile_time_args=list(args.compile_time),
+                runtime_args=runtime,
+                config=config,
+            )
+
+        def buffer(cb: Cb) -> Any:
+            form = ttnn.CBFormatDescriptor(
+                buffer_index=cb.index, data_format=getattr(ttnn, DTYPES[cb.dtype]), page_size=PAGE_BYTES[cb.dtype]
+            )
+            return ttnn.CBDescriptor(total_size=cb.bytes, core_ranges=ranges, format_descriptors=[form])
+
+        # HiFi4 and an fp32 DEST: these kernels wait for data, not for the matrix unit.
+        precise = ttnn.ComputeConfigDescriptor(math_fidelity=ttnn.MathFidelity.HiFi4, fp32_dest_acc_en=True)
+        self.descriptor = ttnn.ProgramDescriptor(
+            kernels=[
+                kernel("reader", reader, ttnn.ReaderConfigDescriptor()),
+                kernel("writer", writer, ttnn.WriterConfigDescriptor()),
+                kernel("compute", compute, precise),
+            ],
+            semaphores=[ttnn.SemaphoreDescriptor(id=i, core_ranges=ranges, initial_value=0) for i in range(semaphores)],
+            cbs=[buffer(cb) for cb in cbs],
+        )
+
+    def launch(self, tensors: Sequence[Any], reader: Sequence[int], writer: Sequence[int]) -> Any:
+        """Run it on `tensors`, the output last; returns that. reader, writer: common runtime args of these kernels."""
+        for kernel, common in zip(self.descriptor.kernels, (reader, writer), strict=False):
+            kernel.common_runtime_args = list(common)
+        return self.ttnn.generic_op(list(tensors), self.descriptor)

@@ -1,0 +1,187 @@
+"""The fused kernels against the oracle, on the emulator and on the real ttnn, and with tensors that move."""
+
+from __future__ import annotations
+
+import dataclasses
+import subprocess
+import sys
+
+import pytest
+import torch
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from harness import verdict
+from harness.case import Case, Inputs
+from harness.check import Bench, run_check
+from harness.context import LayerContext
+from harness.dtypes import to_device
+from harness.emulator import ttnn as emulated
+from harness.emulator.ttnn.types import CoreCoord
+from harness.errors import UsageError
+from harness.implementation import LayerEnv
+from harness.published import label_calls
+from harness.registry import parse
+from harness.shape import PRESETS, parse_shape
+from harness.targets import open_target
+from layer_impls.norm_residual import place
+from tests.conftest import run_cli
+from tests.strategies import cases
+
+FUSED = ("norm_residual", "heads_rope", "partly_fused")
+UNEVEN = "small,tokens=96,hidden=352,n_heads=6,n_kv_heads=2,head_dim=128,inter=416"
+emulates_programs = pytest.mark.skipif(not hasattr(emulated, "generic_op"), reason="the emulator has no generic_op")
+
+
+def assert_passes_emulated(spec: str, case: Case) -> None:
+    with open_target("emulator") as target:
+        result = run_check(target, parse(spec), Inputs.random(case))
+    assert result.passed, "\n".join(f"{p.name}: {p.text}" for p in result.parts if not p.passed)
+
+
+@emulates_programs
+@given(case=cases(), spec=st.sampled_from(FUSED))
+@settings(max_examples=6)
+def test_random_legal_shapes_pass_on_the_emulator(case, spec):
+    assert_passes_emulated(spec, case)
+
+
+@emulates_programs
+def test_the_real_size_passes_on_the_emulator():
+    assert_passes_emulated("partly_fused", Case())
+
+
+@emulates_programs
+def test_a_wide_norm_passes_on_the_emulator():
+    # 129 tiles in a row: 64 cores hold two, one holds one, and their sums fill three tiles.
+    shape = parse_shape("tiny,hidden=4128")
+    assert place(CoreCoord(11, 10), 1, 129).tiles_per_core == 2
+    assert_passes_emulated("norm_residual", Case(shape, S=40, Smax=128))
+
+
+@pytest.mark.simulator
+def test_an_uneven_shape_passes_on_the_real_ttnn():
+    size = ("--shape", UNEVEN, "-S", "33", "--max-seq", "256", "--rope-delta", "-30")
+    done = run_cli("compare", "norm_residual", "heads_rope", "--target", "simulator", "--cache", "bfp8", *size)
+    assert done.returncode == 0, done.stdout + done.stderr
+
+
+@pytest.mark.simulator
+@pytest.mark.slow
+def test_the_real_size_passes_on_the_real_ttnn():
+    done = run_cli("check", "partly_fused", "--target", "simulator", "--seq-len", "4700", "--max-seq", "8192")
+    assert done.returncode == 0, done.stdout + done.stderr
+
+
+def assert_right(bench: Bench) -> torch.Tensor:
+    """Run once and judge output, keys and values by the oracle; returns the output."""
+    inputs, case = bench.inputs, bench.inputs.case
+    want = inputs.oracle(*inputs.caches("sevens"))
+    out = bench.read(bench.run())
+    k, v = (bench.read(cache)[0, :, case.Smax - case.shape.tokens :] for cache in (bench.k, bench.v))
+    for part in (
+        verdict.close("output", out.reshape(want.out.shape), want.out, verdict.OUTPUT),
+        verdict.close("K rows", k, want.k, verdict.CACHE_ROWS["bf16"]),
+        verdict.close("V rows", v, want.v, verdict.CACHE_ROWS["bf16"]),
+    ):
+        assert part.passed, f"{part.name}: {part.text}"
+    return out
+
+
+def check_moved_tensors(target_name: str) -> None:
+    """One prepared implementation, two calls: the second with tensors that lie elsewhere, and in another context."""
+    shape = PRESETS["tiny"]
+    first = Inputs.random(Case(shape, S=40, Smax=128))
+    other = dataclasses.replace(
+        Inputs.random(Case(shape, S=77, Smax=128, rope_delta=900, seed=5)), weights=first.weights
+    )
+    with open_target(target_name) as target:
+        bench = Bench.prepare(target, parse("partly_fused"), first)
+        before = assert_right(bench)
+        bench.context.set_context(other.case.S, other.case.rope_delta)
+        # The first tensors stay, so that these lie elsewhere.
+        caches = other.caches("sevens")
+        tensors = [to_device(target.ttnn, target.device, t, "bf16") for t in (other.x, *caches)]
+        moved = dataclasses.replace(bench, inputs=other, **dict(zip("xkv", tensors, strict=True)))
+        for name in "xkv":
+            assert getattr(moved, name).buffer_address() != getattr(bench, name).buffer_address()
+        assert_right(moved)
+        # And back: nothing of the second call stays behind.
+        bench.context.set_context(first.case.S, first.case.rope_delta)
+        assert torch.equal(assert_right(bench), before)
+
+
+def check_trace(target_name: str) -> None:
+    """A captured trace gives the bits of an eager run, and those of another context once that is set."""
+    with open_target(target_name, trace_region=1 << 22) as target:
+        ttnn, device = target.ttnn, target.device
+        bench = Bench.prepare(target, parse("partly_fused"), Inputs.random(Case(PRESETS["tiny"], S=40, Smax=128)))
+        eager = bench.read(bench.run())
+        trace = ttnn.begin_trace_capture(device, cq_id=0)
+        out = bench.run()
+        ttnn.end_trace_capture(device, trace, cq_id=0)
+        replays = []
+        for context in ((40, 0), (17, 5)):
+            bench.context.set_context(*context)
+            ttnn.execute_trace(device, trace, cq_id=0, blocking=True)
+            replays.append(bench.read(out))
+        ttnn.release_trace(device, trace)
+        assert torch.equal(replays[0], eager) and not torch.equal(replays[1], eager)
+        assert torch.equal(replays[1], bench.read(bench.run()))
+
+
+@emulates_programs
+def test_tensors_may_move_between_calls_on_the_emulator():
+    check_moved_tensors("emulator")
+
+
+@emulates_programs
+def test_a_trace_follows_the_context_on_the_emulator():
+    check_trace("emulator")
+
+
+@pytest.mark.simulator
+@pytest.mark.parametrize("check", ["check_moved_tensors", "check_trace"])
+def test_tensors_and_context_may_change_on_the_real_ttnn(check):
+    code = f"from tests.test_fused import {check}; {check}('simulator')"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=600)
+    assert done.returncode == 0, done.stdout + done.stderr
+
+
+@emulates_programs
+def test_programs_are_called_after_their_kernels(emulator):
+    bench = Bench.prepare(emulator, parse("partly_fused"), Inputs.random(Case(PRESETS["tiny"], S=40, Smax=128)))
+    with emulator.recorder.recording() as calls:
+        bench.run()
+    labels = [entry.label for entry in label_calls(calls) if entry.call.name == "generic_op"]
+    assert labels == ["norm_residual", "heads_rope", "norm_residual"]
+
+
+@given(
+    grid=st.sampled_from([CoreCoord(11, 10), CoreCoord(13, 10), CoreCoord(8, 8)]),
+    rows=st.integers(1, 4),
+    tiles=st.integers(1, 300),
+)
+def test_every_tile_of_a_norm_has_one_core(grid, rows, tiles):
+    placement = place(grid, rows, tiles)
+    assert placement is not None
+    cores = [core for rectangle in placement.rectangles for core in rectangle.cores]
+    assert len(placement.rectangles) == rows and len(set(cores)) == len(cores)
+    assert all(0 <= x < grid.x and 0 <= y < grid.y for x, y in cores)
+    held = placement.tiles_per_core * (len(cores) // rows)
+    assert held >= tiles, "tiles without a core"
+
+
+def test_the_real_norm_has_a_tile_a_core():
+    for grid, area in ((CoreCoord(11, 10), 50), (CoreCoord(13, 10), 48)):
+        placement = place(grid, 2, 48)
+        assert placement is not None and placement.tiles_per_core == 1
+        assert [len(r.cores) for r in placement.rectangles] == [area, area]
+
+
+def test_a_norm_that_cannot_be_placed_says_so(emulator):
+    assert place(CoreCoord(1, 1), 2, 4) is None
+    shape = parse_shape("tiny,hidden=131072,tokens=128")
+    env = LayerEnv(emulator.ttnn, emulator.device, shape, LayerContext(emulator.ttnn, emulator.device, shape, 160))
+    with pytest.raises(UsageError, match="hidden 131072 at 128 tokens puts 164 tiles of a norm on a core"):
+        parse("norm_residual:matmul=default").build(env)
