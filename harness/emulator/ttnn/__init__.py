@@ -5,6 +5,28 @@ A name that is missing here raises an AttributeError that says so.
 
 from harness.emulator.formats import TILE as TILE_SIZE
 from harness.emulator.formats import DataType, Layout
+from harness.emulator.programs import (
+    NOC,
+    NOC_MODE,
+    CBDescriptor,
+    CBFormatDescriptor,
+    ComputeConfigDescriptor,
+    CoreRange,
+    CoreRangeSet,
+    CoreType,
+    DataMovementConfigDescriptor,
+    DataMovementProcessor,
+    KernelDescriptor,
+    ProgramDescriptor,
+    ReaderConfigDescriptor,
+    RuntimeArgs,
+    SemaphoreDescriptor,
+    TensorAccessorArgs,
+    TileDescriptor,
+    UnpackToDestMode,
+    WriterConfigDescriptor,
+    generic_op,
+)
 from harness.emulator.ttnn import experimental, transformer
 from harness.emulator.ttnn.device import (
     Device,
@@ -58,6 +80,26 @@ uint32, int32, uint16 = DataType.UINT32, DataType.INT32, DataType.UINT16
 TILE_LAYOUT, ROW_MAJOR_LAYOUT = Layout.TILE, Layout.ROW_MAJOR
 
 __all__ = [
+    "NOC",
+    "NOC_MODE",
+    "CBDescriptor",
+    "CBFormatDescriptor",
+    "ComputeConfigDescriptor",
+    "CoreRange",
+    "CoreRangeSet",
+    "CoreType",
+    "DataMovementConfigDescriptor",
+    "DataMovementProcessor",
+    "KernelDescriptor",
+    "ProgramDescriptor",
+    "ReaderConfigDescriptor",
+    "RuntimeArgs",
+    "SemaphoreDescriptor",
+    "TensorAccessorArgs",
+    "TileDescriptor",
+    "UnpackToDestMode",
+    "WriterConfigDescriptor",
+    "generic_op",
     "DRAM_MEMORY_CONFIG",
     "L1_MEMORY_CONFIG",
     "ROW_MAJOR_LAYOUT",
