@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from statistics import median
+from typing import TYPE_CHECKING
 
 from harness import published, timing
 from harness.case import Inputs
@@ -12,14 +13,18 @@ from harness.check import Bench, Progress, no_progress
 from harness.registry import Spec
 from harness.targets import OpCall, Target
 
+if TYPE_CHECKING:
+    from harness.emulator.programs import ProgramCounts
+
 
 @dataclass(frozen=True)
 class OpLine:
-    """One op: label, call, device us (None: not known) and host seconds."""
+    """One op: label, call, device us (None: not known); for a program of kernels on the emulator, what it did."""
 
     label: str
     call: OpCall
     us: float | None
+    counts: ProgramCounts | None = None
 
 
 @dataclass(frozen=True)
@@ -37,11 +42,14 @@ class Breakdown:
         return sum(t for t in times if t is not None) if times and None not in times else None
 
 
-def from_calls(implementation: str, target: str, calls: tuple[OpCall, ...]) -> Breakdown:
+def from_calls(
+    implementation: str, target: str, calls: Sequence[OpCall], counts: Sequence[ProgramCounts | None] | None = None
+) -> Breakdown:
     """The breakdown that needs no further run: published times on the emulator, none on a simulator."""
     labelled = published.label_calls(calls)
     known = target == "emulator"
-    lines = tuple(OpLine(e.label, e.call, e.us if known else None) for e in labelled)
+    every = counts or [None] * len(calls)
+    lines = tuple(OpLine(e.label, e.call, e.us if known else None, c) for e, c in zip(labelled, every, strict=True))
     any_known = any(line.us is not None for line in lines)
     return Breakdown(implementation, lines, published.ORIGIN if any_known else None)
 
@@ -51,11 +59,13 @@ def run_breakdown(target: Target, spec: Spec, inputs: Inputs, progress: Progress
     bench = Bench.prepare(target, spec, inputs)
     calls: list[OpCall] = []
     times: list[float] = []
+    counts: list[ProgramCounts | None] = []
     keep = {bench.k.buffer_address(), bench.v.buffer_address()}
 
     def observe(call: OpCall) -> None:
         calls.append(call)
         progress("ops", f"{len(calls)}: {call.name}")
+        counts.append(target.programs.counts[-1] if target.programs and call.name == "generic_op" else None)
         if target.name == "device":
             times.append(_op_us(target, lambda: call.fn(*call.args, **call.kwargs), keep))
 
@@ -64,7 +74,7 @@ def run_breakdown(target: Target, spec: Spec, inputs: Inputs, progress: Progress
     target.ttnn.deallocate(out)
     bench.close()
     if target.name != "device":
-        return from_calls(str(spec), target.name, tuple(calls))
+        return from_calls(str(spec), target.name, calls, counts)
     labels = [e.label for e in published.label_calls(calls)]
     lines = tuple(OpLine(*line) for line in zip(labels, calls, times, strict=True))
     return Breakdown(str(spec), lines, timing.ORIGIN)

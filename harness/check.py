@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 import traceback
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -12,7 +12,7 @@ from typing import Any
 import torch
 
 from harness import verdict
-from harness.case import Case, Inputs
+from harness.case import Case, Garbage, Inputs
 from harness.context import LayerContext
 from harness.dtypes import to_device
 from harness.errors import UsageError
@@ -21,6 +21,7 @@ from harness.registry import Spec
 from harness.targets import OpCall, Target
 from harness.verdict import Part
 
+REPORT_LINES = 12  # of an exception: a kernel's fault takes a few
 # What long work reports: the stage it is in, and a detail of it.
 Progress = Callable[[str, str], None]
 
@@ -112,8 +113,14 @@ class Bench:
             self.target.ttnn.deallocate(tensor)
 
 
-def run_check(target: Target, spec: Spec, inputs: Inputs, progress: Progress = no_progress) -> CheckResult:
-    """Judge `spec` on `inputs`. An exception of the implementation is a failed check, bad input an error."""
+def run_check(
+    target: Target, spec: Spec, inputs: Inputs, progress: Progress = no_progress, schedules: Sequence[int] = (1,)
+) -> CheckResult:
+    """Judge `spec` on `inputs`. An exception of the implementation is a failed check, bad input an error.
+
+    schedules   the layer runs again once for each; on the emulator they are the seeds of the order in which kernels'
+                threads and transfers go (the first run's is the strictest, seed 0)
+    """
     calls: list[OpCall] = []
     parts: list[Part] = []
     seconds = 0.0
@@ -131,21 +138,22 @@ def run_check(target: Target, spec: Spec, inputs: Inputs, progress: Progress = n
             out = bench.run()
             target.synchronize()
             seconds = time.perf_counter() - start
-        parts = _judge(bench, out, progress)
+        _judge(bench, out, schedules, parts, progress)
         bench.close()
     except UsageError:
         raise
     except Exception as error:
-        parts.append(Part("runs", False, _one_line(error)))
+        parts.append(Part("runs", False, _report(error)))
     return CheckResult(str(spec), inputs.case, target.name, tuple(parts), tuple(calls), seconds)
 
 
-def _judge(bench: Bench, out_dev: Any, progress: Progress) -> list[Part]:
+def _judge(bench: Bench, out_dev: Any, schedules: Sequence[int], parts: list[Part], progress: Progress) -> None:
+    """Append the parts of the verdict one by one, so that what was found stays when a later run raises."""
     case, inputs = bench.inputs.case, bench.inputs
     want_shape = tuple(inputs.x.shape)
-    parts = [_shape_and_dtype(bench, out_dev, want_shape)]
+    parts.append(_shape_and_dtype(bench, out_dev, want_shape))
     if not parts[0].passed:
-        return parts
+        return
     out = bench.read(out_dev)
     k, v = bench.read(bench.k), bench.read(bench.v)
 
@@ -168,30 +176,46 @@ def _judge(bench: Bench, out_dev: Any, progress: Progress) -> list[Part]:
         verdict.identical("x unchanged", bench.read(bench.x), inputs.x, "the layer wrote into x"),
     ]
     bench.target.ttnn.deallocate(out_dev)
-    parts.append(_second_run(bench, out, k[:, :, tail:], v[:, :, tail:], progress))
-    return parts
+    first = {"output": out, "K rows": k[:, :, tail:], "V rows": v[:, :, tail:]}
+    parts.append(_second_run(bench, first, schedules, progress))
 
 
-def _second_run(
-    bench: Bench, out: torch.Tensor, k_rows: torch.Tensor, v_rows: torch.Tensor, progress: Progress
-) -> Part:
-    """Again on the same buffers, with other garbage in every row that is not valid: the same bits must come out."""
+def _second_run(bench: Bench, first: dict[str, torch.Tensor], schedules: Sequence[int], progress: Progress) -> Part:
+    """Again on the same buffers, in other schedules and with other garbage in every row that is not valid.
+
+    The same bits must come out; if they do not, more runs tell what made the difference.
+    """
+    name = "second run"
+    for n, seed in enumerate(schedules, 1):
+        progress(name, f"{n} of {len(schedules)}")
+        if _difference(bench, first, "noise", seed) is None:
+            continue
+        progress(name, "looking for what made a difference")
+        if difference := _difference(bench, first, "sevens", 0):
+            return Part(name, False, f"not deterministic: {difference}")
+        if difference := _difference(bench, first, "sevens", seed):
+            return Part(name, False, f"race: another order of threads and transfers (seed {seed}): {difference}")
+        return Part(name, False, "depends on cache rows that are not valid: other garbage, other result")
+    again = f"{len(schedules)} times again" if len(schedules) > 1 else "again"
+    order = ", in another order of threads and transfers" if bench.target.programs else ""
+    return Part(name, True, f"bit-identical {again}, with other garbage in the rows that are not valid{order}")
+
+
+def _difference(bench: Bench, first: dict[str, torch.Tensor], garbage: Garbage, seed: int) -> str | None:
+    """Run once more; what differs from the first run, None if nothing does."""
+    if bench.target.programs:
+        bench.target.programs.schedule_seed = seed
     tail = bench.inputs.case.Smax - bench.inputs.case.shape.tokens
-    results = []
-    for garbage in ("noise", "sevens"):
-        progress("second run", f"other rows: {garbage}")
-        bench.refill(*bench.inputs.caches(garbage))
-        again_dev = bench.run()
-        again = (bench.read(again_dev), bench.read(bench.k)[:, :, tail:], bench.read(bench.v)[:, :, tail:])
-        bench.target.ttnn.deallocate(again_dev)
-        named = zip(("output", "K rows", "V rows"), again, (out, k_rows, v_rows), strict=True)
-        results = [verdict.identical(name, got, first) for name, got, first in named]
-        if all(r.passed for r in results):
-            if garbage == "noise":
-                return Part("second run", True, "bit-identical, with other garbage in the rows that are not valid")
-            return Part("second run", False, "depends on cache rows that are not valid: other garbage, other result")
-    worst = next(r for r in results if not r.passed)
-    return Part("second run", False, f"not deterministic: {worst.name}: {worst.text}")
+    bench.refill(*bench.inputs.caches(garbage))
+    out = bench.run()
+    again = {
+        "output": bench.read(out),
+        "K rows": bench.read(bench.k)[:, :, tail:],
+        "V rows": bench.read(bench.v)[:, :, tail:],
+    }
+    bench.target.ttnn.deallocate(out)
+    parts = (verdict.identical(name, got, first[name]) for name, got in again.items())
+    return next((f"{part.name}: {part.text}" for part in parts if not part.passed), None)
 
 
 def _as_sent(bench: Bench, k: torch.Tensor, v: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
@@ -217,11 +241,12 @@ def _shape_and_dtype(bench: Bench, out: Any, want: tuple[int, ...]) -> Part:
     return Part("shape and dtype", passed, text if passed else f"{text}; it must be {list(want)} BFLOAT16 TILE")
 
 
-def _one_line(error: Exception) -> str:
-    """Exception and the line of the implementation it came from."""
-    lines = [line.strip() for line in str(error).splitlines() if line.strip()] or [""]
-    # tt-metal's exceptions open with their own place; what is wrong stands after "info:".
-    text = lines[lines.index("info:") + 1] if "info:" in lines[:-1] else lines[0]
+def _report(error: Exception) -> str:
+    """What went wrong, and the line of the implementation it came from."""
+    lines = [line.rstrip() for line in str(error).splitlines() if line.strip()] or [""]
+    # tt-metal's exceptions open with their own place; what is wrong stands after "info:", before a backtrace.
+    if "info:" in lines[:-1]:
+        lines = lines[lines.index("info:") + 1 :][:1]
     frames = [f for f in traceback.extract_tb(error.__traceback__) if Path(f.filename).parent.name == "layer_impls"]
-    where = f" ({Path(frames[-1].filename).name}:{frames[-1].lineno})" if frames else ""
-    return f"{type(error).__name__}: {text}{where}"
+    where = f"\n({Path(frames[-1].filename).name}:{frames[-1].lineno})" if frames else ""
+    return f"{type(error).__name__}: {chr(10).join(lines[:REPORT_LINES])}{where}"

@@ -99,14 +99,21 @@ def check(
     cache: Cache = "bf16",
     seed: Seed = 0,
     target: TargetName = "emulator",
+    schedule_seed: Annotated[int, typer.Option(help="Order of threads and transfers in the second run; emulator.")] = 1,
+    schedules: Annotated[int, typer.Option(help="Run again under so many orders, from that seed on; emulator.")] = 1,
     json: Json = None,
 ) -> None:
     """Is it right? Judges one layer against the torch oracle."""
+    if schedules < 1 or schedule_seed < 0:
+        raise UsageError("schedules must be 1 or more, and schedule-seed 0 or more")
+    if target != "emulator" and (schedules, schedule_seed) != (1, 1):
+        raise UsageError(f"the {target} has one schedule, its own; --schedules and --schedule-seed are the emulator's")
     case = _case(shape, layer, seq_len, max_seq, rope_delta, weights, cache, seed)
     spec = registry.parse(implementation)
     with open_target(target) as opened:
         with _progress(4) as progress:
-            result = run_check(opened, spec, Inputs.random(case), progress)
+            seeds = range(schedule_seed, schedule_seed + schedules)
+            result = run_check(opened, spec, Inputs.random(case), progress, seeds)
         report.make_console().print(opened.opened, report.render_check(result), sep="\n")
         if json:
             record.write(json, "check", opened, record.check_dict(result))

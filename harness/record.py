@@ -53,6 +53,7 @@ def breakdown_dict(b: Breakdown) -> dict[str, Any]:
             "outputs": [str(t) for t in line.call.outputs],
             "device_us": line.us,
             "host_s": line.call.host_s,
+            "counts": dataclasses.asdict(line.counts.total) if line.counts else None,
         }
         for line in b.lines
     ]

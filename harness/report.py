@@ -68,7 +68,47 @@ def render_breakdown(b: Breakdown) -> RenderableType:
             us(line.us),
             f"{call.host_s:.3f}",
         )
-    return Group(table, _origin(b.origin, "no device time for this target, shape and config"))
+    parts: list[RenderableType] = [table, _origin(b.origin, "no device time for this target, shape and config")]
+    if any(line.counts for line in b.lines):
+        parts.append(_counts(b))
+    return Group(*parts)
+
+
+def _counts(b: Breakdown) -> RenderableType:
+    """What each program of kernels did."""
+    table = Table(title="programs of kernels, counted by the emulator", title_justify="left")
+    for column in (
+        "#", "program", "cores", "DRAM reads", "DRAM writes", "L1 reads", "L1 writes", "multicasts", "atomics",
+        "barriers rd/wr", "most reads in flight",
+    ):  # fmt: skip
+        table.add_column(column, justify="left" if column == "program" else "right")
+    details: list[RenderableType] = []
+    for n, line in enumerate(b.lines, 1):
+        if line.counts is None:
+            continue
+        c = line.counts.total
+        table.add_row(
+            str(n),
+            line.label,
+            str(len(line.counts.cores)),
+            _moved(c.dram_reads, c.dram_read_bytes),
+            _moved(c.dram_writes, c.dram_write_bytes),
+            _moved(c.l1_reads, c.l1_read_bytes),
+            _moved(c.l1_writes, c.l1_write_bytes),
+            _moved(c.multicasts, c.multicast_bytes),
+            str(c.atomics),
+            f"{c.read_barriers}/{c.write_barriers}",
+            str(c.most_reads_in_flight),
+        )
+        tiles = ", ".join(f"{count} {kind}" for kind, count in sorted(c.tile_ops.items()))
+        pages = ", ".join(f"{index}: {most}" for index, most in sorted(c.cb_high_water.items()) if most)
+        details.append(Text(f"{n} {line.label}: tile ops: {tiles or 'none'}"))
+        details.append(Text(f"{n} {line.label}: most pages in a CB: {pages or 'none'}"))
+    return Group(table, *details)
+
+
+def _moved(number: int, n_bytes: int) -> str:
+    return f"{number}\n{n_bytes} B" if number else "0"
 
 
 def render_comparison(c: Comparison) -> RenderableType:

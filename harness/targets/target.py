@@ -9,10 +9,13 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from harness.errors import UsageError
 from harness.targets.recorder import Recorder
+
+if TYPE_CHECKING:
+    from harness.emulator.programs import Programs
 
 TARGETS = ("emulator", "simulator", "device")
 SIM_DIR = Path("~/sim")  # where ttsim's README puts its files
@@ -29,6 +32,7 @@ class Target:
     ttnn       the module for implementations; every op through it is seen by `recorder`
     device     the open device
     opened     one line for people: what was opened
+    programs   the emulator's programs: `schedule_seed` to set, `counts` of every run; None on the real ttnn
     exit_code  what the process is to end with, should the device never close
     """
 
@@ -36,6 +40,7 @@ class Target:
     recorder: Recorder
     device: Any
     opened: str
+    programs: Programs | None = None
     exit_code: int = 1
 
     @property
@@ -84,11 +89,13 @@ def open_target(name: str, trace_region: int = 0, grid: tuple[int, int] | None =
 def _open_emulator(grid: tuple[int, int] | None) -> Iterator[Target]:
     from harness import emulator
     from harness.emulator import ttnn
+    from harness.emulator.programs import programs_of
 
     device = emulator.open_device(grid or emulator.DEFAULT_GRID)
     size = device.compute_with_storage_grid_size()
     try:
-        yield Target("emulator", Recorder(ttnn), device, f"emulated Blackhole, grid {size.x}x{size.y}")
+        opened = f"emulated Blackhole, grid {size.x}x{size.y}"
+        yield Target("emulator", Recorder(ttnn), device, opened, programs_of(device))
     finally:
         ttnn.close_device(device)
 
