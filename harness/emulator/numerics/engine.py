@@ -71,4 +71,4 @@ class Engine:
         return matmul(self._unpacked(a), self._unpacked(b), self.fidelity, self.wide, dest)
 
     def _unpacked(self, values: torch.Tensor) -> torch.Tensor:
-        return fpu.unpacked(values) if self.wide else values
+        return fpu.unpacked(values, self.wide)
