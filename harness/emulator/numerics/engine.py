@@ -12,8 +12,8 @@ import torch
 
 from harness.emulator.formats import half_away
 from harness.emulator.numerics import fpu, sfpu
+from harness.emulator.numerics.config import MathFidelity, WormholeComputeKernelConfig
 from harness.emulator.numerics.matmul import matmul
-from harness.emulator.ttnn.types import MathFidelity, WormholeComputeKernelConfig
 
 
 @dataclass(frozen=True)

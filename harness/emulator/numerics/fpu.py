@@ -17,7 +17,7 @@ from __future__ import annotations
 import torch
 
 from harness.emulator.formats import TILE, half_away
-from harness.emulator.ttnn.types import MathFidelity
+from harness.emulator.numerics.config import MathFidelity
 
 SRC_A_BITS, SRC_B_BITS = 5, 7
 PRODUCT_BITS = 10

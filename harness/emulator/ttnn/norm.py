@@ -6,11 +6,12 @@ import torch
 
 from harness.emulator.formats import TILE, DataType, Layout
 from harness.emulator.numerics import sfpu
+from harness.emulator.numerics.config import MathFidelity, WormholeComputeKernelConfig
 from harness.emulator.numerics.engine import Engine
 from harness.emulator.ttnn.checks import require, require_on_device, require_tile
 from harness.emulator.ttnn.device import launch
 from harness.emulator.ttnn.tensor import Tensor, like
-from harness.emulator.ttnn.types import MathFidelity, MemoryConfig, WormholeComputeKernelConfig
+from harness.emulator.ttnn.types import MemoryConfig
 
 DTYPES = (DataType.BFLOAT16, DataType.FLOAT32, DataType.BFLOAT8_B)
 DEFAULT = WormholeComputeKernelConfig(math_fidelity=MathFidelity.HiFi4)
