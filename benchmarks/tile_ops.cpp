@@ -1,7 +1,8 @@
 // Times of the tile core's operations on this machine, one core, ordinary bf16 data.
 //
-//   g++ -std=c++17 -O2 -march=x86-64-v4 -Wno-psabi -I harness/emulator/native \
-//       benchmarks/tile_ops.cpp harness/emulator/native/tile/*.cpp -o build/tile_ops && build/tile_ops
+//   N=harness/emulator/native; mkdir -p build
+//   g++ -std=c++17 -O2 -march=native -Wno-psabi -I $N benchmarks/tile_ops.cpp $N/tile/*.cpp -o build/tile_ops
+//   build/tile_ops
 #include <algorithm>
 #include <chrono>
 #include <cstdio>

@@ -35,7 +35,7 @@ LB_INLINE U32 mad_on_integers(U32 a, U32 b, U32 c) {
     const auto align = [&](U32 m, I32 e) {
         const U32 shift = (U32)min(top - e, I32{} + 31);
         const U32 kept = m >> shift;
-        return (kept != 0) & ((kept << shift) != m) ? kept | 1 : kept;
+        return ((kept != 0) & ((kept << shift) != m)) ? kept | 1 : kept;
     };
     const U32 x = align(product, ep), y = align(mc, ec);
     const I32 product_larger = x >= y;
@@ -62,7 +62,7 @@ LB_INLINE U32 mad_on_integers(U32 a, U32 b, U32 c) {
 
     const U32 zero = c_sign & product_sign;
     r = m == 0 ? zero : r;
-    r = (product == 0) | (ep < 0) ? (mc == 0 ? zero : c) : r;
+    r = ((product == 0) | (ep < 0)) ? (mc == 0 ? zero : c) : r;
     // Infinities and NaN. An overflowing product counts as infinite.
     const I32 special = (ea == 255) | (eb == 255) | (ec == 255) | (ep >= 255);
     const auto is_nan = [](U32 v) { return (v & ~kSign) > kInf; };
@@ -128,7 +128,7 @@ LB_INLINE U32 round_int(U32 x, uint32_t limit, bool keep_sign) {
     magnitude = magnitude > limit ? splat(limit) : magnitude;
     magnitude = e < -1 ? U32{} : e >= 16 ? splat(limit) : magnitude;
     const U32 sign = keep_sign ? x & kSign : U32{};
-    return (magnitude == 0) & (e < 16) ? U32{} : magnitude | sign;
+    return ((magnitude == 0) & (e < 16)) ? U32{} : magnitude | sign;
 }
 
 // Sign-magnitude integer to fp32, nearest even (SFPCAST).
