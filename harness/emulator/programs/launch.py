@@ -7,10 +7,10 @@ import subprocess
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from harness.emulator.memory import L1_BYTES, Memory, align
+from harness.emulator.memory import L1_BYTES, Buffer, align
 from harness.emulator.programs import toolchain
 from harness.emulator.programs.counts import ProgramCounts
 from harness.emulator.programs.descriptors import (
@@ -54,10 +54,10 @@ class PlacedProgram:
 
 @dataclass(frozen=True)
 class Run:
-    """What a run gave: counts, and the addresses of the buffers that it wrote, by memory ("dram", "l1")."""
+    """What a run gave: counts, and the buffers that it wrote."""
 
     counts: ProgramCounts
-    written: Mapping[str, Sequence[int]] = field(default_factory=dict)
+    written: Sequence[Buffer]
 
 
 def place(program: ProgramDescriptor, device: Device) -> PlacedProgram:
@@ -72,11 +72,19 @@ def place(program: ProgramDescriptor, device: Device) -> PlacedProgram:
     return PlacedProgram(program, kernels, addresses, args, max(ends, default=0))
 
 
-def run(placed: PlacedProgram, device: Device, seed: int = 0, time_limit: int = TIME_LIMIT) -> Run:
-    """Run a placed program in a worker process. ``seed``: 0 is the strict order (everything as late as it may be),
-    others permute what may come in any order. Raises KernelFault for what went wrong."""
-    _check_l1(placed, device.l1)
-    job = _job(placed, device, seed, time_limit)
+def live_buffers(device: Device) -> list[Buffer]:
+    """The tensors' buffers that a program launched now may use. One that a trace replays uses those of its capture."""
+    return [*device.dram.live.values(), *device.l1.live.values()]
+
+
+def run(
+    placed: PlacedProgram, device: Device, buffers: Sequence[Buffer], seed: int = 0, time_limit: int = TIME_LIMIT
+) -> Run:
+    """Run a placed program in a worker process. ``buffers``: what it may use. ``seed``: 0 is the strict order
+    (everything as late as it may be), others permute what may come in any order. Raises KernelFault for what went
+    wrong."""
+    _check_l1(placed, [b.address for b in buffers if b.memory is device.l1])
+    job = _job(placed, device, buffers, seed, time_limit)
     fds = (device.dram.fd, device.l1.fd)
     try:
         done = subprocess.run(
@@ -91,7 +99,8 @@ def run(placed: PlacedProgram, device: Device, seed: int = 0, time_limit: int = 
     report = json.loads(done.stdout)
     if report["status"] == "fault":
         raise from_report(report)
-    return Run(ProgramCounts.of_report(report), report["written"])
+    written = [b for b in buffers if b.address in report["written"]["l1" if b.memory is device.l1 else "dram"]]
+    return Run(ProgramCounts.of_report(report), written)
 
 
 def _check(program: ProgramDescriptor, device: Device) -> None:
@@ -125,8 +134,8 @@ def _check(program: ProgramDescriptor, device: Device) -> None:
             )
 
 
-def _check_l1(placed: PlacedProgram, l1: Memory) -> None:
-    limit = min([L1_BYTES, *(buffer.address for buffer in l1.live.values())])
+def _check_l1(placed: PlacedProgram, tensors: Sequence[int]) -> None:
+    limit = min([L1_BYTES, *tensors])
     if placed.l1_end > limit:
         what = "the end of L1" if limit == L1_BYTES else "L1 tensors"
         raise KernelFault(
@@ -171,13 +180,15 @@ def _formats_on(cbs: Sequence[CBDescriptor], kernel: KernelDescriptor) -> dict[i
     }
 
 
-def _job(placed: PlacedProgram, device: Device, seed: int, time_limit: int) -> str:
+def _job(placed: PlacedProgram, device: Device, buffers: Sequence[Buffer], seed: int, time_limit: int) -> str:
     """The machine's input (native/machine/job.cpp)."""
     program, grid = placed.program, device.grid
     dram, l1 = device.dram, device.l1
     lines = [f"machine {grid.x} {grid.y} {dram.n_banks} {dram.bank_bytes} {dram.fd} {l1.fd} {seed} {time_limit}"]
-    for name, memory in (("dram", dram), ("l1", l1)):
-        lines += [f"buffer {name} {b.address} {b.page_bytes} {b.stride} {b.n_pages}" for b in memory.live.values()]
+    lines += [
+        f"buffer {'l1' if b.memory is l1 else 'dram'} {b.address} {b.page_bytes} {b.stride} {b.n_pages}"
+        for b in buffers
+    ]
 
     def index(core: CoreCoord) -> int:
         return core.y * grid.x + core.x

@@ -10,7 +10,7 @@ from weakref import WeakKeyDictionary
 from harness.emulator.programs.cache import ProgramCache
 from harness.emulator.programs.counts import ProgramCounts
 from harness.emulator.programs.descriptors import ProgramDescriptor
-from harness.emulator.programs.launch import TIME_LIMIT, place, run
+from harness.emulator.programs.launch import TIME_LIMIT, live_buffers, place, run
 from harness.emulator.ttnn.device import Device, launch
 
 if TYPE_CHECKING:
@@ -51,14 +51,14 @@ def generic_op(io_tensors: Sequence[Tensor], program_descriptor: ProgramDescript
         raise RuntimeError("generic_op: the tensors must be on the device")
     programs = programs_of(device)
     placed = programs.cache.get(program_descriptor, lambda program: place(program, device))
+    buffers = live_buffers(device)
 
     def compute(*_: Tensor) -> None:
         assert device is not None
-        result = run(placed, device, programs.schedule_seed, programs.time_limit)
+        result = run(placed, device, buffers, programs.schedule_seed, programs.time_limit)
         programs.counts.append(result.counts)
-        for memory, addresses in ((device.dram, result.written["dram"]), (device.l1, result.written["l1"])):
-            for address in addresses:
-                memory.wrote(address, 1)
+        for buffer in result.written:
+            buffer.memory.wrote(buffer.address, buffer.bytes_per_bank)
 
     launch("generic_op", io_tensors[:-1], io_tensors[-1:], compute, program=program_descriptor)
     return io_tensors[-1]
