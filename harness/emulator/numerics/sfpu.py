@@ -52,7 +52,8 @@ def _exp_parabola(values: torch.Tensor, c0: float) -> torch.Tensor:
     fraction = (fixed & _MANTISSA).float()
     curve = fraction.mul(4.791750143340323e-15).add_(7.839635491371155e-08).mul_(fraction).add_(c0)
     bits = (curve.view(torch.int32) & _MANTISSA) | (fixed & ~_MANTISSA)
-    return _with_nan(values, torch.where(fixed < 1 << 23, 0.0, bits.view(torch.float32)))
+    finite = torch.where(fixed < 1 << 23, 0.0, bits.view(torch.float32))
+    return _with_nan(values, torch.where(fixed >= 255 << 23, torch.inf, finite))
 
 
 def exp_line(values: torch.Tensor, scale: float) -> torch.Tensor:
