@@ -64,11 +64,6 @@ def add(src_a: torch.Tensor, src_b: torch.Tensor, wide: bool) -> torch.Tensor:
     return total if wide else half_away(total, 8)
 
 
-def subtract(src_a: torch.Tensor, src_b: torch.Tensor, wide: bool) -> torch.Tensor:
-    """Elementwise difference, as it lies in DEST."""
-    return add(src_a, -src_b, wide)
-
-
 def sum_rows(values: torch.Tensor, fidelity: MathFidelity, wide: bool) -> torch.Tensor:
     """Sums over the last dimension (whole tiles), ``[..., 1]``: the engine multiplies by a column of ones."""
     top = cut(values, SRC_B_BITS)
