@@ -55,6 +55,26 @@ def test_dataflow_headers_are_no_compute_headers(builder: Builder, tmp_path: Pat
         launch(builder, DATAFLOW.format(""), tmp_path, "compute")
 
 
+@pytest.mark.parametrize("header", ["<vector>", '"string"', "<sys/mman.h>", "<stdio.h>", "<cmath>"])
+def test_host_headers(builder: Builder, tmp_path: Path, header: str) -> None:
+    with pytest.raises(KernelFault, match="is a header of the host") as caught:
+        launch(builder, f"#include {header}\n{DATAFLOW.format('')}", tmp_path)
+    assert caught.value.kind == "host-header"
+
+
+def test_a_changed_header_is_compiled_again(builder: Builder, tmp_path: Path) -> None:
+    header = tmp_path / "answer.h"
+    for body in ("", "ASSERT(false);"):
+        header.write_text(f"inline void answer() {{ {body} }}\n")
+        programs_of(builder.device).cache.clear()
+        source = '#include "api/dataflow/dataflow_api.h"\n#include "answer.h"\nvoid kernel_main() { answer(); }\n'
+        if not body:
+            launch(builder, source, tmp_path)
+            continue
+        with pytest.raises(KernelFault, match="does not hold"):
+            launch(builder, source, tmp_path)
+
+
 def test_l1_overflow(builder: Builder) -> None:
     b, cores = builder, builder.grid(1)
     out = b.empty((1, 1, 32, 32))

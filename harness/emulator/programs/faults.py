@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import functools
-import shutil
 import subprocess
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from harness.emulator.programs.toolchain import NATIVE
+from harness.emulator.programs.toolchain import NATIVE, tool
 
 
 @dataclass(frozen=True)
@@ -99,10 +98,7 @@ def _location(at: dict[str, Any]) -> Location | None:
 
 @functools.lru_cache(maxsize=256)
 def _frames(binary: str, offset: int) -> list[Location]:
-    tool = shutil.which("addr2line") or shutil.which("llvm-addr2line")
-    if not tool:
-        return []
-    command = [tool, "-e", binary, "-i", hex(offset)]
+    command = [tool("addr2line"), "-e", binary, "-i", hex(offset)]
     lines = subprocess.run(command, capture_output=True, text=True, check=False).stdout.splitlines()
     frames = []
     for line in lines:

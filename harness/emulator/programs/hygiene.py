@@ -5,47 +5,51 @@ from __future__ import annotations
 
 import re
 import subprocess
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from harness.emulator.programs.faults import KernelFault, Location
+from harness.emulator.programs.toolchain import tool
 
 # The freestanding part of the C++ library, which the device's toolchain offers too.
-FREESTANDING = {
-    *(
-        "algorithm",
-        "array",
-        "bit",
-        "cstddef",
-        "cstdint",
-        "cstring",
-        "initializer_list",
-        "iterator",
-        "limits",
-        "numeric",
-    ),
-    *("optional", "tuple", "type_traits", "utility", "variant", "stddef.h", "stdint.h", "string.h"),
-}
+FREESTANDING = re.compile(
+    r"algorithm|array|bit|cstddef|cstdint|cstring|initializer_list|iterator|limits|numeric|optional|tuple|type_traits"
+    r"|utility|variant|stddef\.h|stdint\.h|string\.h"
+)
+HOST_FOLDERS = ("sys/", "bits/", "linux/", "asm/", "arpa/", "net/", "netinet/")
 # What an object may leave to the loader: the machine's functions, the instrumentation, and the compiler's own calls.
 PROVIDED = re.compile(r"lb_\w+|__tsan_\w+|memcpy|memset|memmove|_GLOBAL_OFFSET_TABLE_")
 INCLUDE = re.compile(r'^\s*#\s*include\s*(<([^>]+)>|"([^"]+)")')
 
 
-def check_includes(source: Path) -> None:
-    """Raises KernelFault for a host header in the kernel or in a file of the project that it includes."""
-    todo, seen = [source], set()
+def project_files(source: Path, include_paths: Sequence[Path]) -> dict[Path, str]:
+    """The kernel and the files of its project that it includes, with their text."""
+    files: dict[Path, str] = {}
+    todo = [source]
     while todo:
         path = todo.pop()
-        if path in seen or not path.is_file():
+        if path in files:
             continue
-        seen.add(path)
-        for number, line in enumerate(path.read_text().splitlines(), start=1):
+        files[path] = path.read_text()
+        for line in files[path].splitlines():
+            found = INCLUDE.match(line)
+            name = found and (found[2] or found[3])
+            candidates = [(folder / name).resolve() for folder in (path.parent, *include_paths)] if name else []
+            todo += [c for c in candidates if c.is_file()][:1]
+    return files
+
+
+def check_includes(files: Mapping[Path, str]) -> None:
+    """Raises KernelFault for a host header in one of a kernel's files."""
+    for path, text in files.items():
+        for number, line in enumerate(text.splitlines(), start=1):
             found = INCLUDE.match(line)
             if not found:
                 continue
-            if found[3]:
-                todo.append((path.parent / found[3]).resolve())
-            name = found[2] or found[3]
-            if found[2] and "/" not in name and name not in FREESTANDING:
+            angle, quoted = found[2], found[3]
+            name = angle or quoted
+            host = angle and ("/" not in angle or angle.startswith(HOST_FOLDERS)) or quoted and "." not in quoted
+            if host and not FREESTANDING.fullmatch(name):
                 raise KernelFault(
                     "host-header",
                     f"<{name}> is a header of the host: kernels have the freestanding part of the C++ library only",
@@ -60,7 +64,7 @@ def check_symbols(object_file: Path, source: Path) -> None:
         name = parts[1] if len(parts) > 1 else ""
         if PROVIDED.fullmatch(name):
             continue
-        pretty = subprocess.run(["c++filt", name], capture_output=True, text=True, check=False).stdout.strip() or name
+        pretty = subprocess.run([tool("c++filt"), name], capture_output=True, text=True, check=False).stdout.strip()
         raise KernelFault(
             "compile-error",
             f"{pretty} is called, which kernels do not have",

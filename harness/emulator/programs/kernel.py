@@ -14,7 +14,7 @@ from harness.emulator.numerics.config import MathFidelity
 from harness.emulator.programs import toolchain
 from harness.emulator.programs.descriptors import ComputeConfigDescriptor, KernelDescriptor
 from harness.emulator.programs.faults import KernelFault, Location
-from harness.emulator.programs.hygiene import check_globals, check_includes, check_symbols
+from harness.emulator.programs.hygiene import check_globals, check_includes, check_symbols, project_files
 
 ROLES = {"RISCV_0": 0, "RISCV_1": 1, "unpack": 2, "math": 3, "pack": 4}
 TRISC = ("unpack", "math", "pack")
@@ -70,13 +70,14 @@ def compile_kernel(kernel: KernelDescriptor, formats: Mapping[int, int]) -> Comp
     """Compile ``kernel`` for its RISC or its three compute threads. ``formats``: tt-metal's format number of each
     circular buffer index on the kernel's cores. Raises KernelFault with the first error, at the kernel's line."""
     source = _source_file(kernel)
-    check_includes(source)
+    files = project_files(source, [source.parent, *map(Path, kernel.compiler_include_paths)])
+    check_includes(files)
     if isinstance(kernel.config, ComputeConfigDescriptor):
         roles: Sequence[str] = TRISC
     else:
         roles = (kernel.config.processor.name,)
     with ThreadPoolExecutor(os.cpu_count() or 1) as pool:
-        paths = list(pool.map(lambda role: _compile(kernel, source, role, formats), roles))
+        paths = list(pool.map(lambda role: _compile(kernel, source, files, role, formats), roles))
     objects = dict(zip(roles, paths, strict=True))
     return CompiledKernel(source.name, objects, source)
 
@@ -95,13 +96,15 @@ def _source_file(kernel: KernelDescriptor) -> Path:
     return toolchain.build(f"inline_{key[:8]}.cpp", key, write)
 
 
-def _compile(kernel: KernelDescriptor, source: Path, role: str, formats: Mapping[int, int]) -> Path:
+def _compile(
+    kernel: KernelDescriptor, source: Path, files: Mapping[Path, str], role: str, formats: Mapping[int, int]
+) -> Path:
     """The shared object of the kernel for one RISC, from the cache or newly compiled."""
     compiler, version = toolchain.compiler()
     flags = [*COMPILE, *(CLANG if toolchain.is_clang() else GCC), "-I", str(toolchain.NATIVE / "include")]
     flags += [f"-I{p}" for p in (source.parent, *kernel.compiler_include_paths)]
     text = _unit_text(kernel, source, role, formats)
-    key = toolchain.digest([version, *flags, *LINK, text, toolchain.headers_digest(), *_local_sources(source)])
+    key = toolchain.digest([version, *flags, *LINK, text, toolchain.headers_digest(), *files.values()])
 
     def make(out: Path) -> None:
         unit, object_file = out.with_name("unit.cpp"), out.with_name("kernel.o")
@@ -152,20 +155,6 @@ def _unit_text(kernel: KernelDescriptor, source: Path, role: str, formats: Mappi
         "",
     ]
     return "\n".join(lines)
-
-
-def _local_sources(source: Path) -> list[bytes]:
-    """The kernel's text and that of the project's files it includes."""
-    seen: dict[Path, bytes] = {}
-    todo = [source]
-    while todo:
-        path = todo.pop()
-        if path in seen or not path.is_file():
-            continue
-        seen[path] = path.read_bytes()
-        for name in re.findall(rb'^\s*#\s*include\s*"([^"]+)"', seen[path], re.M):
-            todo.append((path.parent / name.decode()).resolve())
-    return list(seen.values())
 
 
 def _judge(output: str, code: int, source: Path) -> None:

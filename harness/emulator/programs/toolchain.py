@@ -43,6 +43,14 @@ def is_clang() -> bool:
     return "clang" in compiler()[1]
 
 
+def tool(name: str) -> str:
+    """Path of one of binutils' programs, or of LLVM's that stands in for it. Raises UsageError when there is none."""
+    path = shutil.which(name) or shutil.which(f"llvm-{'cxxfilt' if name == 'c++filt' else name}")
+    if path is None:
+        raise UsageError(f"{name} not found: the emulator needs binutils, which compilers come with")
+    return path
+
+
 @functools.cache
 def cpu() -> str:
     """What code built for this CPU depends on."""

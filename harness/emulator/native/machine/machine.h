@@ -92,6 +92,16 @@ struct Semaphore {
     Thread* inc_by = nullptr;
 };
 
+// A semaphore's set or increment on its way, with what its sender had seen when it sent it.
+struct Message {
+    Thread* from;
+    Core* core;
+    uint32_t address, value;
+    bool add;
+    VectorClock seen;
+    uintptr_t pc;
+};
+
 struct Kernel {
     std::string path;  // of the shared object
     std::string name;
@@ -202,6 +212,7 @@ struct Machine {
     Thread* running = nullptr;
     void* main_context = nullptr;
     std::deque<Thread*> ready;
+    std::deque<Message> messages;  // under a schedule seed
     volatile bool sample = false;  // a load or store is to note its place, whatever its address
     uint64_t progress = 0;         // grows with everything but polling
     uint64_t next_transfer = 1;
@@ -241,6 +252,8 @@ void check_handed_over(Thread& t, uint32_t cb, uint32_t begin, uint32_t bytes, b
 
 uint8_t* bytes_at(const Place& place);
 void random_landing(Thread& t);
+bool deliver_one();  // a message, any that may be next; false when there is none
+void deliver_all_of(const Thread& t);
 void check_finished(Thread& t);
 void check_tiles_finished(Thread& t);
 

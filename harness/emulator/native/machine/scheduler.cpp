@@ -40,6 +40,8 @@ Thread* pick() {
     auto& ready = machine.ready;
     if (ready.empty())  // what plain stores have changed
         for (Core& core : machine.cores) wake(core);
+    while (ready.empty() && deliver_one()) {
+    }
     if (ready.empty()) return nullptr;
     size_t i = 0;
     if (machine.seed) {
@@ -165,6 +167,7 @@ Thread& enter(void* return_address) {
     if (machine.seed) {
         if (machine.draw(4) == 0) give_way(t);
         if (machine.draw(4) == 0) random_landing(t);
+        if (machine.draw(4) == 0) deliver_one();
     }
     return t;
 }

@@ -1,6 +1,6 @@
 // Semaphores and flags: words of L1 that order threads. A set, an increment or an inline write arrives at once, after
 // the writes that its thread has already sent to that core.
-#include <cstring>
+#include <algorithm>
 
 #include "noc.h"
 
@@ -34,49 +34,56 @@ void mark_written(Core& core, uint32_t address) {
     core.shadow.at(address).initialised |= Shadow::mask(address & ~15u, address, address + 4);
 }
 
-void check_set_order(Thread& t, const Semaphore& s, Core& core, uint32_t address) {
-    for (size_t i = 0; i < s.incremented.seen.size(); ++i) {
-        if (s.incremented.seen[i] <= t.seen.seen[i]) continue;
-        fault("semaphore-race",
-              format(
-                  "L1 %s of core (%d,%d) is set while an increment is not ordered before it: the increment may be lost",
-                  l1_name(core, address).c_str(), core.x, core.y),
-              {{"the increment", s.inc_by, s.inc_pc}});
+Message message(Thread& t, Core& core, uint32_t address, uint32_t value, bool add) {
+    semaphore_at(core, address);
+    Message m{&t, &core, address, value, add, t.seen, t.pc};
+    ++t.seen.seen[t.id];
+    return m;
+}
+
+[[noreturn]] void unordered(const Message& m, const char* earlier, Thread* by, uintptr_t pc) {
+    fault("semaphore-race", m.from, m.pc,
+          format("L1 %s of core (%d,%d) is %s while %s is not ordered before it: the increment may be lost",
+                 l1_name(*m.core, m.address).c_str(), m.core->x, m.core->y, m.add ? "incremented" : "set", earlier),
+          {{earlier, by, pc}});
+}
+
+// A set and an increment must be ordered, by what each sender had seen of the other's.
+void note(const Message& m) {
+    Semaphore& s = semaphore_at(*m.core, m.address);
+    const uint32_t tick = m.seen.seen[m.from->id];
+    if (m.add) {
+        if (s.last_set && epoch_tick(s.last_set) > m.seen.seen[epoch_thread(s.last_set)])
+            unordered(m, "a set", s.set_by, s.set_pc);
+        s.incremented.seen.resize(m.seen.seen.size());
+        s.incremented.seen[m.from->id] = tick;
+        s.inc_pc = m.pc;
+        s.inc_by = m.from;
+    } else {
+        for (size_t i = 0; i < s.incremented.seen.size(); ++i)
+            if (s.incremented.seen[i] > m.seen.seen[i]) unordered(m, "an increment", s.inc_by, s.inc_pc);
+        s.last_set = make_epoch(m.from->id, tick);
+        s.set_pc = m.pc;
+        s.set_by = m.from;
     }
+    mark_written(*m.core, m.address);
+    s.released.join(m.seen);
 }
 
-void note_set(Thread& t, Core& core, uint32_t address) {
-    Semaphore& s = semaphore_at(core, address);
-    check_set_order(t, s, core, address);
-    mark_written(core, address);
-    s.last_set = t.epoch();
-    s.set_pc = t.pc;
-    s.set_by = &t;
-    t.release(s.released);
+void deliver(const Message& m) {
+    note(m);
+    uint32_t& w = word(*m.core, m.address);
+    w = m.add ? w + m.value : m.value;
+    wake(*m.core);
 }
 
-void set_word(Thread& t, Core& core, uint32_t address, uint32_t value) {
-    note_set(t, core, address);
-    word(core, address) = value;
-    wake(core);
-}
-
-void increment(Thread& t, Core& core, uint32_t address, uint32_t by) {
-    Semaphore& s = semaphore_at(core, address);
-    if (s.last_set && !t.has_seen(s.last_set))
-        fault(
-            "semaphore-race",
-            format(
-                "L1 %s of core (%d,%d) is incremented while a set is not ordered before it: the increment may be lost",
-                l1_name(core, address).c_str(), core.x, core.y),
-            {{"the set", s.set_by, s.set_pc}});
-    word(core, address) += by;
-    s.inc_pc = t.pc;
-    s.inc_by = &t;
-    s.incremented.join({std::vector<uint32_t>(t.seen.seen.size(), 0)});
-    s.incremented.seen[t.id] = t.tick();
-    t.release(s.released);
-    wake(core);
+// Under a schedule seed a message to another core is on its way for a while.
+void post(const Message& m) {
+    if (machine.seed && m.core != m.from->core) {
+        machine.messages.push_back(m);
+    } else {
+        deliver(m);
+    }
 }
 
 uint32_t own_word(Thread& t, const volatile void* p, const char* what) {
@@ -101,7 +108,32 @@ void check_sent(Thread& t, uint32_t address) {
 // A plain store to a semaphore. The word changes only after this, so its waiters are looked at when nothing else runs.
 void semaphore_stored(Thread& t, uint32_t address) {
     check_sent(t, address);
-    note_set(t, *t.core, address);
+    note(message(t, *t.core, address, 0, false));
+}
+
+bool deliver_one() {
+    auto& all = machine.messages;
+    if (all.empty()) return false;
+    // Those of one thread arrive in their order.
+    const Thread* from = all[machine.draw(uint32_t(all.size()))].from;
+    const auto first = std::find_if(all.begin(), all.end(), [from](const Message& m) { return m.from == from; });
+    const Message m = *first;
+    all.erase(first);
+    deliver(m);
+    return true;
+}
+
+void deliver_all_of(const Thread& t) {
+    auto& all = machine.messages;
+    for (size_t i = 0; i < all.size();) {
+        if (all[i].from != &t) {
+            ++i;
+            continue;
+        }
+        const Message m = all[i];
+        all.erase(all.begin() + long(i));
+        deliver(m);
+    }
 }
 
 }  // namespace lb
@@ -123,7 +155,7 @@ void lb_semaphore_set(volatile uint32_t* p, uint32_t value) {
     Thread& t = enter(__builtin_return_address(0));
     const uint32_t address = own_word(t, p, "noc_semaphore_set");
     check_sent(t, address);
-    set_word(t, *t.core, address, value);
+    post(message(t, *t.core, address, value, false));
 }
 
 void lb_semaphore_wait(volatile uint32_t* p, uint32_t value, bool at_least) {
@@ -142,7 +174,7 @@ void lb_semaphore_inc(uint64_t to, uint32_t by, uint8_t noc) {
     if (place.space != Space::L1) fault("semaphore-missing", "noc_semaphore_inc of an address in DRAM");
     deliver_sent(t, place.unit, noc);
     ++t.core->counts.atomics;
-    increment(t, machine.cores[place.unit], place.address, by);
+    post(message(t, machine.cores[place.unit], place.address, by, true));
 }
 
 void lb_semaphore_send(uint32_t from, uint64_t to, uint32_t receivers, Cast cast, bool linked, uint8_t noc) {
@@ -169,7 +201,7 @@ void lb_semaphore_send(uint32_t from, uint64_t to, uint32_t receivers, Cast cast
     t.sends.push_back(id);
     for (const uint16_t index : cores) {
         deliver_sent(t, index, noc);
-        set_word(t, machine.cores[index], address, value);
+        post(message(t, machine.cores[index], address, value, false));
     }
 }
 
@@ -181,6 +213,6 @@ void lb_inline_write(uint64_t to, uint32_t value, uint8_t byte_enable, uint8_t n
     if (place.space != Space::L1) fault("not-modelled", "noc_inline_dw_write to DRAM");
     deliver_sent(t, place.unit, noc);
     ++t.core->counts.l1_writes, t.core->counts.l1_write_bytes += 4;
-    set_word(t, machine.cores[place.unit], place.address, value);
+    post(message(t, machine.cores[place.unit], place.address, value, false));
 }
 }
