@@ -1,7 +1,7 @@
 """The emulated Blackhole: ttnn's names over torch, with the device's rounding at every op boundary.
 
-``harness.emulator.ttnn`` is the module that implementations are handed. ``open_device`` here also takes a grid, which the
-real ttnn finds in the card.
+``harness.emulator.ttnn`` is the module that implementations are handed. ``open_device`` here also takes a grid, which
+the real ttnn finds in the card.
 """
 
 from harness.emulator.ttnn.device import DEFAULT_GRID, GRIDS, Device

@@ -1,12 +1,13 @@
 """Values to device bytes and back: the dtypes and layouts of a tensor's pages.
 
-A page of a TILE tensor is one 32x32 tile: four 16x16 faces (top left, top right, bottom left, bottom right), each row by
-row. In the block floats 16 consecutive values of a face row share an exponent: the tile starts with its 64 exponent bytes,
-then come the magnitudes with their signs, one byte each (bfp8, 1088 B) or two in a byte, the first in the low half
-(bfp4, 576 B). A page of a ROW_MAJOR tensor is one row.
+A page of a TILE tensor is one 32x32 tile: four 16x16 faces (top left, top right, bottom left, bottom right), each row
+by row. In the block floats 16 consecutive values of a face row share an exponent: the tile starts with its 64 exponent
+bytes, then come the magnitudes with their signs, one byte each (bfp8, 1088 B) or two in a byte, the first in the low
+half (bfp4, 576 B). A page of a ROW_MAJOR tensor is one row.
 
-Two roundings lead into a format. ``HOST`` is ttnn's conversion on the host (half to even). ``PACKER`` is what the device
-does on its way out of the matrix engine's registers (half away from zero; bfp4 cuts what bfp8 rounded).
+Three roundings lead into a format. ``HOST`` is ttnn's conversion on the host: half to even. ``PACKER`` is the device's
+on its way out of the engine's registers: half away from zero, a block float's values to seven bits first, and bfp4 cuts
+what bfp8 rounded. ``CAST`` is typecast's, which for bfp8 cuts to a bf16 instead of rounding to seven bits.
 """
 
 from __future__ import annotations
@@ -49,10 +50,11 @@ class Layout(enum.Enum):
 
 
 class Rounding(enum.Enum):
-    """Who converts: ttnn on the host, or the device's packer."""
+    """Who converts: ttnn on the host, the device's packer, or typecast on the device."""
 
     HOST = "host"
     PACKER = "packer"
+    CAST = "cast"
 
 
 BLOCK_BITS = {DataType.BFLOAT8_B: 8, DataType.BFLOAT4_B: 4}
@@ -66,6 +68,7 @@ CARRIER = {
     DataType.BFLOAT8_B: torch.uint8,
     DataType.BFLOAT4_B: torch.uint8,
 }
+FLOATS = (DataType.BFLOAT16, DataType.FLOAT32, DataType.BFLOAT8_B, DataType.BFLOAT4_B)
 INTEGERS = (DataType.UINT32, DataType.INT32, DataType.UINT16)
 
 
@@ -124,28 +127,23 @@ def decode(pages: torch.Tensor, shape: Sequence[int], dtype: DataType, layout: L
 
 def round_to(values: torch.Tensor, dtype: DataType, rounding: Rounding) -> torch.Tensor:
     """``values`` in the carrier dtype of a format that is no block float."""
-    if dtype is DataType.BFLOAT16 and values.dtype is torch.float32 and rounding is Rounding.PACKER:
-        return bf16_half_away(values).to(torch.bfloat16)
+    if dtype is DataType.BFLOAT16 and values.dtype is torch.float32 and rounding is not Rounding.HOST:
+        values = torch.where(values.abs() < torch.finfo(torch.float32).tiny, 0.0, half_away(values, 8))
     return values.to(CARRIER[dtype])
 
 
 def half_away(values: torch.Tensor, significand: int) -> torch.Tensor:
-    """fp32 ``values`` rounded to ``significand`` bits, ties away from zero, denormals to zero; still fp32."""
+    """fp32 ``values`` rounded to ``significand`` bits, ties away from zero; still fp32."""
     half = 1 << (23 - significand)
-    bits = (values.contiguous().view(torch.int32) + half) & (-2 * half)
-    return torch.where((bits & 0x7F800000) == 0, 0.0, bits.view(torch.float32)).where(values.isfinite(), values)
-
-
-def bf16_half_away(values: torch.Tensor) -> torch.Tensor:
-    """fp32 ``values`` rounded to bf16 as the packer does it; still fp32."""
-    return half_away(values, 8)
+    return (values.contiguous().view(torch.int32) + half).bitwise_and_(-2 * half).view(torch.float32)
 
 
 def _pack_blocks(tiles: torch.Tensor, bits: int, rounding: Rounding) -> torch.Tensor:
     """fp32 ``[n, 1024]`` to bytes ``[n, 64 + 1024 * bits / 8]``."""
-    if rounding is Rounding.PACKER:
-        # bfp4 leaves the packer by way of bfp8, which drops the last bit of a bf16 first.
-        tiles = bf16_half_away(tiles) if bits == 8 else half_away(tiles, 7)
+    if rounding is Rounding.CAST and bits == 8:
+        tiles = (tiles.contiguous().view(torch.int32) & -0x10000).view(torch.float32)
+    elif rounding is not Rounding.HOST:
+        tiles = half_away(tiles, 7)
     raw = tiles.contiguous().view(torch.int32).view(len(tiles), EXPONENT_BYTES, FACE)
     exponent = (raw >> 23) & 0xFF
     shared = exponent.amax(-1, keepdim=True)

@@ -56,7 +56,7 @@ class FreeList:
             self._used[address] = size
             return address
         raise RuntimeError(
-            f"Out of Memory: {size} B a bank wanted, the largest free range has {self.largest_free} B of {self.free} B free"
+            f"Out of Memory: {size} B a bank wanted, {self.free} B are free, {self.largest_free} B of them in one piece"
         )
 
     def release(self, address: int) -> None:
@@ -143,8 +143,8 @@ class Memory:
 class Buffer:
     """An interleaved buffer: ``n_pages`` pages of ``page_bytes``, at ``address`` in every bank.
 
-    ``version`` changes with every write that may have touched it, by whichever way it came, and no two buffers of a memory
-    ever share one. A freed buffer can still be read and written by its address: that is what replaying a trace does.
+    ``version`` changes with every write that may have touched it, by whichever way it came, and no two buffers of a
+    memory ever share one. A freed buffer can still be read and written by its address: a trace's replay does so.
     """
 
     def __init__(self, memory: Memory, address: int, n_pages: int, page_bytes: int, stride: int) -> None:
@@ -182,8 +182,8 @@ class Buffer:
         n, n_banks, size = len(pages), self.memory.n_banks, pages.element_size()
         if first + n > self.n_pages or pages.shape[1] * size != self.page_bytes:
             raise RuntimeError(
-                f"pages [{first}, {first + n}) of {pages.shape[1] * size} B do not fit a buffer of {self.n_pages} pages of "
-                f"{self.page_bytes} B"
+                f"pages [{first}, {first + n}) of {pages.shape[1] * size} B do not fit a buffer of "
+                f"{self.n_pages} pages of {self.page_bytes} B"
             )
         whole = self.memory.bytes.view(pages.dtype)
         width = pages.shape[1]

@@ -6,14 +6,12 @@ from collections.abc import Callable
 
 import torch
 
-from harness.emulator import sfpu
-from harness.emulator.formats import BLOCK_BITS, DataType
+from harness.emulator.formats import FLOATS, DataType, Layout
+from harness.emulator.numerics import fpu, sfpu
 from harness.emulator.ttnn.checks import require, require_on_device, require_tile
 from harness.emulator.ttnn.device import launch
 from harness.emulator.ttnn.tensor import Tensor, like
-from harness.emulator.ttnn.types import MemoryConfig
-
-FLOATS = (DataType.BFLOAT16, DataType.FLOAT32, *BLOCK_BITS)
+from harness.emulator.ttnn.types import MathFidelity, MemoryConfig
 
 
 def add(
@@ -24,7 +22,7 @@ def add(
     dtype: DataType | None = None,
 ) -> Tensor:
     """``a + b``; a dimension of 1 is broadcast."""
-    return _binary("add", input_tensor_a, input_tensor_b, torch.add, memory_config, dtype)
+    return _binary("add", input_tensor_a, input_tensor_b, _add, memory_config, dtype)
 
 
 def multiply(
@@ -35,7 +33,7 @@ def multiply(
     dtype: DataType | None = None,
 ) -> Tensor:
     """``a * b``; a dimension of 1 is broadcast."""
-    return _binary("multiply", input_tensor_a, input_tensor_b, torch.mul, memory_config, dtype)
+    return _binary("multiply", input_tensor_a, input_tensor_b, _multiply, memory_config, dtype)
 
 
 def silu(input_tensor: Tensor, *, memory_config: MemoryConfig | None = None) -> Tensor:
@@ -46,7 +44,7 @@ def silu(input_tensor: Tensor, *, memory_config: MemoryConfig | None = None) -> 
     result = like(input_tensor, memory_config=memory_config)
 
     def compute(source: Tensor, target: Tensor) -> None:
-        target.store(sfpu.silu(source.load().float()))
+        target.store(sfpu.silu(source.load().float(), wide=source.dtype is DataType.FLOAT32))
 
     launch("silu", [input_tensor], [result], compute)
     return result
@@ -56,7 +54,7 @@ def _binary(
     op: str,
     a: Tensor,
     b: Tensor,
-    function: Callable[[torch.Tensor, torch.Tensor], torch.Tensor],
+    function: Callable[[torch.Tensor, torch.Tensor, set[DataType], bool], torch.Tensor],
     memory_config: MemoryConfig | None,
     dtype: DataType | None,
 ) -> Tensor:
@@ -64,8 +62,9 @@ def _binary(
         isinstance(a, Tensor) and isinstance(b, Tensor), f"{op}: a number as operand is not modelled by the emulator"
     )
     require_on_device(op, a=a, b=b)
-    require_tile(op, a=a, b=b)
-    require(a.dtype in FLOATS and b.dtype in FLOATS, f"{op}: {a.dtype} and {b.dtype}: only floating point is modelled")
+    rows = Layout.ROW_MAJOR in (a.layout, b.layout)
+    require(not rows, f"{op}: a row-major operand is not modelled by the emulator")
+    require(a.dtype in FLOATS and b.dtype in FLOATS, f"{op}: {a.dtype} and {b.dtype} are not modelled by the emulator")
     try:
         shape = torch.broadcast_shapes(tuple(a.shape), tuple(b.shape))
     except RuntimeError:
@@ -75,10 +74,27 @@ def _binary(
     result = like(a, shape, dtype=dtype, memory_config=memory_config)
 
     def compute(left: Tensor, right: Tensor, target: Tensor) -> None:
-        target.store(function(_broadcastable(left), _broadcastable(right)).expand(tuple(target.padded_shape)))
+        operands = _broadcastable(left), _broadcastable(right)
+        inputs = {left.dtype, right.dtype}
+        values = function(*operands, inputs, DataType.FLOAT32 in inputs | {target.dtype})
+        target.store(values.expand(tuple(target.padded_shape)))
 
     launch(op, [a, b], [result], compute)
     return result
+
+
+def _add(a: torch.Tensor, b: torch.Tensor, inputs: set[DataType], wide: bool) -> torch.Tensor:
+    if inputs == {DataType.FLOAT32}:  # the vector unit's work
+        return a + b
+    return fpu.add(a, b, wide)
+
+
+def _multiply(a: torch.Tensor, b: torch.Tensor, inputs: set[DataType], wide: bool) -> torch.Tensor:
+    if inputs == {DataType.FLOAT32}:  # the vector unit's work
+        return a * b
+    if inputs == {DataType.BFLOAT16} and not wide:  # so is this
+        return sfpu.bf16(a * b)
+    return fpu.multiply(a, b, MathFidelity.HiFi4, wide)
 
 
 def _broadcastable(tensor: Tensor) -> torch.Tensor:

@@ -26,14 +26,18 @@ def nlp_create_qkv_heads(
     require(
         input.shape.rank == 4 and input.shape[1] == 1, f"{op}: the input must be [B, 1, S, width], not {input.shape}"
     )
-    require(num_heads > 0 and n_kv > 0, f"{op}: head counts must be positive")
+    require(num_heads > 0, f"{op}: num_heads {num_heads} must be positive")
+    require(n_kv > 0, f"{op}: num_kv_heads {n_kv} is not modelled by the emulator")
     batch, _, rows, width = input.shape
     require(
         width % (num_heads + 2 * n_kv) == 0,
         f"{op}: a width of {width} does not divide into {num_heads} + 2 x {n_kv} heads",
     )
     head_dim = width // (num_heads + 2 * n_kv)
-    require(head_dim % formats.TILE == 0, f"{op}: head_dim {head_dim} is not a multiple of {formats.TILE}")
+    require(
+        head_dim % formats.TILE == 0,
+        f"{op}: head_dim {head_dim}, no multiple of {formats.TILE}, is not modelled by the emulator",
+    )
     counts = (num_heads, n_kv, n_kv)
     q, k, v = (like(input, (batch, n, rows, head_dim), memory_config=memory_config) for n in counts)
 
@@ -54,7 +58,10 @@ def nlp_concat_heads(input: Tensor, *, memory_config: MemoryConfig | None = None
     require_tile(op, input=input)
     require(input.shape.rank == 4, f"{op}: the input must be [B, heads, S, head_dim], not {input.shape}")
     batch, heads, rows, head_dim = input.shape
-    require(head_dim % formats.TILE == 0, f"{op}: head_dim {head_dim} is not a multiple of {formats.TILE}")
+    require(
+        head_dim % formats.TILE == 0,
+        f"{op}: head_dim {head_dim}, no multiple of {formats.TILE}, is not modelled by the emulator",
+    )
     result = like(input, (batch, 1, rows, heads * head_dim), memory_config=memory_config)
 
     def compute(source: Tensor, target: Tensor) -> None:

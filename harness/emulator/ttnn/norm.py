@@ -4,12 +4,15 @@ from __future__ import annotations
 
 import torch
 
-from harness.emulator.formats import TILE, Layout
+from harness.emulator.formats import TILE, DataType, Layout
+from harness.emulator.numerics import sfpu
+from harness.emulator.numerics.engine import Engine
 from harness.emulator.ttnn.checks import require, require_on_device, require_tile
 from harness.emulator.ttnn.device import launch
 from harness.emulator.ttnn.tensor import Tensor, like
 from harness.emulator.ttnn.types import MathFidelity, MemoryConfig, WormholeComputeKernelConfig
 
+DTYPES = (DataType.BFLOAT16, DataType.FLOAT32, DataType.BFLOAT8_B)
 DEFAULT = WormholeComputeKernelConfig(math_fidelity=MathFidelity.HiFi4)
 
 
@@ -25,6 +28,7 @@ def rms_norm(
     op = "rms_norm"
     require_on_device(op, input=input_tensor, weight=weight)
     require_tile(op, input=input_tensor)
+    require(input_tensor.dtype in DTYPES, f"{op}: the input is {input_tensor.dtype}; bf16, fp32 and bfp8 are supported")
     width = input_tensor.shape[-1]
     if weight is not None:
         require(weight.layout is Layout.TILE, f"{op}: a row-major weight is not modelled by the emulator")
@@ -33,17 +37,24 @@ def rms_norm(
         )
         require(weight.padded_shape[-2] == TILE, f"{op}: the weight must be one row, not {weight.shape}")
     config = compute_kernel_config or DEFAULT
+    engine = Engine.of(config)
     result = like(input_tensor, memory_config=memory_config)
 
     def compute(source: Tensor, *rest: Tensor) -> None:
         *gamma, target = rest
-        x = source.load().float()
-        scale = torch.rsqrt((x * x).sum(-1, keepdim=True) / width + epsilon)
-        values = x * scale
-        if gamma:
-            values = values * gamma[0].load()[..., :1, :].float()
-        target.store(values)
+        values = _normalized(source.load().float(), width, epsilon, engine)
+        target.store(engine.multiply(values, gamma[0].load()[..., :1, :].float()) if gamma else values)
 
     inputs = [input_tensor] if weight is None else [input_tensor, weight]
     launch(op, inputs, [result], compute, epsilon=epsilon, compute_kernel_config=config)
     return result
+
+
+def _normalized(x: torch.Tensor, width: int, epsilon: float, engine: Engine) -> torch.Tensor:
+    squares = engine.multiply(x, x)
+    squares[..., width:] = 0  # the padding of the last tile
+    total = engine.sum_rows(squares)
+    mean = sfpu.store(total * torch.tensor(1 / width), engine.wide)
+    eps = torch.tensor(epsilon)
+    variance = engine.add(mean, eps if engine.wide else sfpu.bf16(eps))
+    return engine.multiply(x, sfpu.rsqrt(variance, engine.approximate, engine.wide))

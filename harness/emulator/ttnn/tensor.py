@@ -123,8 +123,8 @@ class Tensor:
             not (self._device is not None and self._device.capturing), "to_torch: no reads while a trace is captured"
         )
         values = self.load()
-        for dim, n in enumerate(self.shape, start=len(self.padded_shape) - len(self.shape)):
-            values = values.narrow(dim, 0, n)
+        full = (1,) * (len(self.padded_shape) - len(self.shape)) + tuple(self.shape)
+        values = values[tuple(slice(n) for n in full)]
         values = values.reshape(tuple(self.shape))
         return values.float() if self.dtype in formats.BLOCK_BITS else values.clone()
 
@@ -159,10 +159,10 @@ class Tensor:
             self._device.decoded.put(key, values)
         return values.view(tuple(self.padded_shape))
 
-    def store(self, values: torch.Tensor) -> None:
-        """Write ``values`` (of the padded shape) as the device's packer would."""
+    def store(self, values: torch.Tensor, rounding: Rounding = Rounding.PACKER) -> None:
+        """Write ``values`` (of the padded shape) as the device would."""
         assert self.buffer is not None
-        pages = formats.encode(values.reshape(tuple(self.padded_shape)), self.dtype, self.layout, Rounding.PACKER)
+        pages = formats.encode(values.reshape(tuple(self.padded_shape)), self.dtype, self.layout, rounding)
         self.buffer.write(pages)
 
     def _live_buffer(self, what: str) -> Buffer:

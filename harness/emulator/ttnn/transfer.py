@@ -33,6 +33,7 @@ def from_torch(
         require(tensor.dtype in _DTYPE_OF, f"from_torch: {tensor.dtype} has no dtype of ttnn's; give dtype")
         dtype = _DTYPE_OF[tensor.dtype]
     if dtype in formats.BLOCK_BITS:
+        require(layout is not Layout.ROW_MAJOR, f"from_torch: {dtype} needs TILE layout")
         layout = Layout.TILE
     layout = layout or Layout.ROW_MAJOR
     size = formats.padded(tensor.shape, layout)
@@ -151,7 +152,7 @@ def typecast(
 
     def compute(source: Tensor, target: Tensor) -> None:
         values = source.load()
-        target.store(values if dtype in formats.INTEGERS else values.float())
+        target.store(values if dtype in formats.INTEGERS else values.float(), Rounding.CAST)
 
     launch("typecast", [input_tensor], [result], compute, dtype=dtype)
     return result

@@ -1,0 +1,1 @@
+"""What the device computes, value by value: the matrix engine, the vector unit, and the kernels built on them."""

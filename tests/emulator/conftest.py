@@ -1,0 +1,53 @@
+"""One run of the real ttnn on a simulator for the whole session."""
+
+from __future__ import annotations
+
+import importlib.util
+import os
+import signal
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+import torch
+
+TIMEOUT = 1500
+
+
+@pytest.fixture(scope="session")
+def simulated(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Any]:
+    """What the real ttnn gives for the cases and the border calls; see ``on_simulator``."""
+    library = Path(os.environ.get("TT_METAL_SIMULATOR") or Path.home() / "sim" / "libttsim_bh.so")
+    if importlib.util.find_spec("ttnn") is None:
+        pytest.skip("needs the real ttnn: pip install 'layerbench[ttnn]'")
+    if not library.exists():
+        pytest.skip(f"needs a simulator: {library} is not there (set TT_METAL_SIMULATOR)")
+    path = tmp_path_factory.mktemp("simulated") / "found.pt"
+    environment = os.environ | {
+        "TT_METAL_SIMULATOR": str(library),
+        "TT_METAL_SLOW_DISPATCH_MODE": "1",
+        "TT_METAL_DISABLE_SFPLOADMACRO": "1",
+        "TT_LOGGER_LEVEL": "fatal",
+    }
+    process = subprocess.Popen(
+        [sys.executable, "-m", "tests.emulator.on_simulator", str(path)],
+        env=environment,
+        cwd=Path(__file__).parents[2],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        text=True,
+        start_new_session=True,
+    )
+    try:
+        output, _ = process.communicate(timeout=TIMEOUT)
+    except subprocess.TimeoutExpired:
+        os.killpg(process.pid, signal.SIGKILL)
+        output, _ = process.communicate()
+    assert path.exists(), f"the simulator run left nothing: {output[-2000:]}"
+    found = torch.load(path)
+    assert "done" in found, (
+        f"the simulator run stopped after {[len(part) for part in found.values()]}: {output[-2000:]}"
+    )
+    return found

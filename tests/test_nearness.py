@@ -1,0 +1,49 @@
+"""The emulator stands nearer to the real ttnn than the oracle does: it models what the device does to the numbers."""
+
+from __future__ import annotations
+
+import pytest
+import torch
+
+from harness.case import Case, Inputs
+from harness.check import Bench
+from harness.metrics import max_abs, pcc, relative_l2
+from harness.registry import parse
+from harness.shape import parse_shape
+from harness.targets import open_target
+
+TTSIM_GRID = (13, 10)
+CASES = [
+    pytest.param("op_graph", "small", 100, 256, "bf16", id="decode"),
+    pytest.param("op_graph", "small", 100, 256, "bfp8", id="decode, bfp8 cache"),
+    pytest.param("op_graph:attn=standard,matmul=default", "small", 100, 256, "bf16", id="standard, default matmuls"),
+    pytest.param("op_graph", "alpamayo2_super", 4700, 8192, "bf16", id="real size", marks=pytest.mark.slow),
+]
+
+
+def outputs(target, spec: str, inputs: Inputs) -> dict[str, torch.Tensor]:
+    """Output, update and own rows of one run."""
+    bench = Bench.prepare(target, parse(spec), inputs)
+    out = bench.read(bench.run())[0, 0].double()
+    tail = inputs.case.Smax - inputs.case.shape.tokens
+    k, v = (bench.read(cache)[0, :, tail:].double() for cache in (bench.k, bench.v))
+    return {"output": out, "update": out - inputs.x[0, 0].double(), "K rows": k, "V rows": v}
+
+
+@pytest.mark.simulator
+@pytest.mark.parametrize("spec, shape, S, Smax, cache", CASES)
+def test_the_emulator_is_nearer_to_ttnn_than_the_oracle(spec, shape, S, Smax, cache, record_property):
+    inputs = Inputs.random(Case(parse_shape(shape), S=S, Smax=Smax, cache=cache))
+    with open_target("simulator") as target:
+        real = outputs(target, spec, inputs)
+        target.exit_code = 0
+    with open_target("emulator", grid=TTSIM_GRID) as target:
+        ours = outputs(target, spec, inputs)
+    k, v = inputs.caches("sevens")
+    want = inputs.oracle(k, v, torch.float64)
+    ideal = {"output": want.out, "update": want.out - inputs.x[0, 0].double(), "K rows": want.k, "V rows": want.v}
+    for name, got in real.items():
+        for metric in (pcc, relative_l2, max_abs):
+            near, far = metric(ours[name], got), metric(ideal[name], got)
+            print(f"{name:7} {metric.__name__:12} emulator-ttnn {near:.7g}, oracle-ttnn {far:.7g}")
+            assert near > far if metric is pcc else near < far, (name, metric.__name__, near, far)
