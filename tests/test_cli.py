@@ -10,6 +10,16 @@ import layer_impls
 from harness.cli import main
 from tests.conftest import run_cli
 
+
+def run_main(monkeypatch, capsys, *args: str) -> tuple[int, str, str]:
+    """`layerbench ARGS` in this process: exit code, stdout, stderr."""
+    monkeypatch.setattr("sys.argv", ["layerbench", *args])
+    with pytest.raises(SystemExit) as exit_:
+        main()
+    captured = capsys.readouterr()
+    return exit_.value.code, captured.out, captured.err
+
+
 SMALL = ("--shape", "small", "--seq-len", "100", "--max-seq", "256")
 
 
@@ -83,11 +93,8 @@ def test_list_and_doctor():
     ],
 )  # fmt: skip
 def test_bad_usage_takes_one_line_and_exits_with_2(args, message, monkeypatch, capsys):
-    monkeypatch.setattr("sys.argv", ["layerbench", *args])
-    with pytest.raises(SystemExit) as exit_:
-        main()
-    assert exit_.value.code == 2
-    stderr = capsys.readouterr().err
+    code, _, stderr = run_main(monkeypatch, capsys, *args)
+    assert code == 2
     assert message in stderr and stderr.startswith("layerbench: ")
     assert len(stderr.splitlines()) == 1, stderr
 
@@ -101,10 +108,7 @@ def test_a_wrong_layer_exits_with_1_and_is_not_timed(tmp_path, monkeypatch, caps
         "        return self.env.ttnn.add(out, out)\n"
     )
     monkeypatch.setattr(layer_impls, "__path__", [*layer_impls.__path__, str(tmp_path)])
-    monkeypatch.setattr("sys.argv", ["layerbench", "compare", "op_graph", "doubled", *SMALL])
-    with pytest.raises(SystemExit) as exit_:
-        main()
-    assert exit_.value.code == 1
-    stdout = capsys.readouterr().out
+    code, stdout, _ = run_main(monkeypatch, capsys, "compare", "op_graph", "doubled", *SMALL)
+    assert code == 1
     assert "doubled: output: PCC" in stdout
     assert "device us: none (a check failed, and what is wrong is not timed)" in stdout
