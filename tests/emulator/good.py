@@ -134,14 +134,14 @@ def norm(b: Builder) -> torch.Tensor:
     return b.run([a, out], b.program(kernels, cbs))
 
 
-def multicast(b: Builder, columns: int = 3, rows: int = 2) -> torch.Tensor:
+def multicast(b: Builder, columns: int = 3, rows: int = 2, source: str = "multicast.cpp") -> torch.Tensor:
     """Every core but the first writes one of the tiles that the first multicasts; the first writes the rest."""
     n = N_TILES
     a, out, grid = b.tensor(values(7)), b.empty((1, columns * rows, 64, 128)), b.grid(columns, rows)
     first, last = b.noc(0, 0), b.noc(columns - 1, rows - 1)
     common = [a.buffer_address(), columns * rows - 1, *first, *last, *first]
     kernels = [
-        b.kernel("multicast.cpp", "reader", grid, [n, *b.accessors(a)], common=common),
+        b.kernel(source, "reader", grid, [n, *b.accessors(a)], common=common),
         b.kernel("writer.cpp", "writer", grid, [0, 1, *b.accessors(out)],
                  lambda x, y: [out.buffer_address(), (y * columns + x) * n, n]),
     ]  # fmt: skip
@@ -233,6 +233,7 @@ GOOD: dict[str, Callable[[Builder], torch.Tensor]] = {
     "softmax": softmax,
     "dest reuse": dest_reuse,
     "multicast": multicast,
+    "multicast, object interface": lambda b: multicast(b, source="objects.cpp"),
     "rounds": rounds,
     "ring": ring,
 }  # fmt: skip

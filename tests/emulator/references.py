@@ -72,6 +72,7 @@ REFERENCES: dict[str, Callable[[], torch.Tensor]] = {
     "dest reuse": lambda: torch.maximum((_pair()[0] + _pair()[1]) * _pair()[0], _pair()[1]),
     "rounds": lambda: values(10, (1, 1, 32, 256)).float().roll(6 * 32, -1),
     "multicast": lambda: values(7).float().expand(1, 6, 64, 128),
+    "multicast, object interface": lambda: values(7).float().expand(1, 6, 64, 128),
     "ring": _ring,
 }
 # Relative L2 error above which a result is wrong. bf16 keeps 8 bits, LoFi products 5 x 7 bits, block floats 7 and 3.
