@@ -1,0 +1,3 @@
+"""Tests. The package that sets up torch's threads comes first."""
+
+import harness  # noqa: F401

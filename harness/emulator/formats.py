@@ -24,7 +24,14 @@ TILE_VALUES = TILE * TILE
 EXPONENT_BYTES = TILE_VALUES // FACE
 
 
-class DataType(enum.Enum):
+class Named(enum.Enum):
+    """An enum that prints as ttnn's do."""
+
+    def __repr__(self) -> str:
+        return str(self)
+
+
+class DataType(Named):
     """ttnn's dtypes that the emulator models, with ttnn's numbers."""
 
     BFLOAT16 = 0
@@ -35,21 +42,15 @@ class DataType(enum.Enum):
     UINT16 = 6
     INT32 = 7
 
-    def __repr__(self) -> str:
-        return str(self)
 
-
-class Layout(enum.Enum):
+class Layout(Named):
     """How a page is filled: rows or tiles."""
 
     ROW_MAJOR = 0
     TILE = 1
 
-    def __repr__(self) -> str:
-        return str(self)
 
-
-class Rounding(enum.Enum):
+class Rounding(Named):
     """Who converts: ttnn on the host, the device's packer, or typecast on the device."""
 
     HOST = "host"

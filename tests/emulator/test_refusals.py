@@ -9,7 +9,8 @@ import pytest
 
 from harness.emulator import open_device, ttnn
 from harness.emulator.ttnn import Device
-from tests.emulator.calls import CALLS, REFUSED, STRICTER, gone, host
+from tests.emulator.calls import CALLS, gone, host
+from tests.emulator.refused import REFUSED, STRICTER
 
 NOT_MODELLED = "not modelled by the emulator"
 

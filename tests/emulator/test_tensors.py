@@ -40,6 +40,7 @@ def test_values_come_back_from_the_device(shape: list[int], dtype: ttnn.DataType
     device = open_device()
     values = torch.randint(-7, 8, shape)
     values[..., ::16] = 7
+    tiled = tiled or dtype in (ttnn.bfloat8_b, ttnn.bfloat4_b)
     layout = ttnn.TILE_LAYOUT if tiled else ttnn.ROW_MAJOR_LAYOUT
     source = values.to(torch.int32 if dtype is ttnn.int32 else torch.float32)
     tensor = ttnn.from_torch(source, dtype=dtype, layout=layout, device=device)
@@ -100,6 +101,30 @@ def test_l1_tensors_are_spread_over_the_cores(device: Device) -> None:
     tensor = ttnn.from_torch(values, layout=ttnn.TILE_LAYOUT, device=device, memory_config=ttnn.L1_MEMORY_CONFIG)
     assert tensor.buffer_address() == 1570816
     assert torch.equal(ttnn.to_torch(ttnn.add(tensor, tensor)), values + values)
+
+
+@pytest.mark.parametrize("wide", [True, False])
+def test_unwritten_memory_shows_in_every_result(device: Device, wide: bool) -> None:
+    poison = ttnn.allocate_tensor_on_device(ttnn.Shape([1, 1, 64, 64]), ttnn.bfloat16, ttnn.TILE_LAYOUT, device)
+    good = on_device(device, random(1, 1, 64, 64))
+    precision = ttnn.WormholeComputeKernelConfig(math_fidelity=ttnn.MathFidelity.HiFi2, fp32_dest_acc_en=wide)
+    heads = ttnn.view(poison, (1, 1, 64, 64))
+    for result in (
+        ttnn.add(poison, good),
+        ttnn.multiply(good, poison),
+        ttnn.silu(poison),
+        ttnn.linear(poison, good, compute_kernel_config=precision),
+        ttnn.linear(good, poison, compute_kernel_config=precision),
+        ttnn.rms_norm(poison, epsilon=1e-6, compute_kernel_config=precision),
+        ttnn.experimental.rotary_embedding_hf(heads, heads, heads, compute_kernel_config=precision),
+        ttnn.transformer.scaled_dot_product_attention(
+            good, good, poison, is_causal=False, compute_kernel_config=precision
+        ),
+        ttnn.transformer.scaled_dot_product_attention(
+            good, poison, good, is_causal=False, compute_kernel_config=precision
+        ),
+    ):
+        assert ttnn.to_torch(result).isnan().all()
 
 
 def test_names_that_are_not_modelled_say_so(device: Device) -> None:

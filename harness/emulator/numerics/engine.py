@@ -12,8 +12,8 @@ import torch
 
 from harness.emulator.formats import half_away
 from harness.emulator.numerics import fpu, sfpu
+from harness.emulator.numerics.config import MathFidelity, WormholeComputeKernelConfig
 from harness.emulator.numerics.matmul import matmul
-from harness.emulator.ttnn.types import MathFidelity, WormholeComputeKernelConfig
 
 
 @dataclass(frozen=True)
@@ -71,4 +71,4 @@ class Engine:
         return matmul(self._unpacked(a), self._unpacked(b), self.fidelity, self.wide, dest)
 
     def _unpacked(self, values: torch.Tensor) -> torch.Tensor:
-        return fpu.unpacked(values) if self.wide else values
+        return fpu.unpacked(values, self.wide)

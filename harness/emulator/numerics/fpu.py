@@ -17,11 +17,10 @@ from __future__ import annotations
 import torch
 
 from harness.emulator.formats import TILE, half_away
-from harness.emulator.ttnn.types import MathFidelity
+from harness.emulator.numerics.config import MathFidelity
 
 SRC_A_BITS, SRC_B_BITS = 5, 7
 PRODUCT_BITS = 10
-UNPACKED_BITS = 11  # of an fp32 value on its way to SrcA or SrcB
 PASSES = {MathFidelity.LoFi: 1, MathFidelity.HiFi2: 2, MathFidelity.HiFi3: 3, MathFidelity.HiFi4: 4}
 _TINY = -100  # exponents below count as this
 
@@ -31,9 +30,9 @@ def cut(values: torch.Tensor, significand: int) -> torch.Tensor:
     return (values.contiguous().view(torch.int32) & -(1 << (24 - significand))).view(torch.float32)
 
 
-def unpacked(values: torch.Tensor) -> torch.Tensor:
-    """fp32 values as the unpacker hands them to the engine; bf16 values stay what they are."""
-    return cut(values, UNPACKED_BITS)
+def unpacked(values: torch.Tensor, wide: bool) -> torch.Tensor:
+    """fp32 values as the unpacker hands them to the engine: 11 bits of them, 8 for 16-bit DEST."""
+    return cut(values, 11 if wide else 8)
 
 
 def passes(src_a: torch.Tensor, src_b: torch.Tensor, fidelity: MathFidelity) -> list[tuple[torch.Tensor, torch.Tensor]]:
@@ -63,11 +62,6 @@ def add(src_a: torch.Tensor, src_b: torch.Tensor, wide: bool) -> torch.Tensor:
     unit = power(PRODUCT_BITS - exponent(torch.maximum(src_a.abs(), src_b.abs())))
     total = (_ties_away(src_a * unit) + _ties_away(src_b * unit)) / unit
     return total if wide else half_away(total, 8)
-
-
-def subtract(src_a: torch.Tensor, src_b: torch.Tensor, wide: bool) -> torch.Tensor:
-    """Elementwise difference, as it lies in DEST."""
-    return add(src_a, -src_b, wide)
 
 
 def sum_rows(values: torch.Tensor, fidelity: MathFidelity, wide: bool) -> torch.Tensor:

@@ -16,8 +16,8 @@ import torch
 
 from harness.emulator import build
 from harness.emulator.formats import FACE, TILE
+from harness.emulator.numerics.config import MathFidelity
 from harness.emulator.numerics.fpu import PASSES, SRC_A_BITS, SRC_B_BITS, cut
-from harness.emulator.ttnn.types import MathFidelity
 
 GROUP = 8  # products that are aligned to one another before they are summed
 COLUMNS = 64  # of a block of work of the library

@@ -32,6 +32,11 @@ def bf16(values: torch.Tensor) -> torch.Tensor:
     return values.to(torch.bfloat16).float()
 
 
+def _with_nan(values: torch.Tensor, result: torch.Tensor) -> torch.Tensor:
+    """``result``, NaN where ``values`` are: what unwritten memory gives must show to the end."""
+    return torch.where(values.isnan(), values, result)
+
+
 def exp(values: torch.Tensor, wide: bool, c0: float = 1.0017248) -> torch.Tensor:
     """e^x. For 16-bit DEST 2^x by a parabola over the fraction of x, good to a bf16, rounded to bf16."""
     return torch.exp(values) if wide else rounded(_exp_parabola(values, c0))
@@ -47,14 +52,15 @@ def _exp_parabola(values: torch.Tensor, c0: float) -> torch.Tensor:
     fraction = (fixed & _MANTISSA).float()
     curve = fraction.mul(4.791750143340323e-15).add_(7.839635491371155e-08).mul_(fraction).add_(c0)
     bits = (curve.view(torch.int32) & _MANTISSA) | (fixed & ~_MANTISSA)
-    return torch.where(fixed < 1 << 23, 0.0, bits.view(torch.float32))
+    finite = torch.where(fixed < 1 << 23, 0.0, bits.view(torch.float32))
+    return _with_nan(values, torch.where(fixed >= 255 << 23, torch.inf, finite))
 
 
 def exp_line(values: torch.Tensor, scale: float) -> torch.Tensor:
     """e^(scale x) of x <= 0 as Schraudolph's straight line between powers of two, in 16 bits; 0 below e^-88."""
     line = values * (256 * 1.4426950408889634 * scale) + 32500.818359375
     bits = (torch.floor(line.clamp(0, 32767) + 0.5).int() >> 1) << 16
-    return torch.where(line < 0, 0.0, bits.view(torch.float32))
+    return _with_nan(values, torch.where(line < 0, 0.0, bits.view(torch.float32)))
 
 
 def exp_column(values: torch.Tensor, scale: float, approximate: bool, wide: bool) -> torch.Tensor:
@@ -89,7 +95,7 @@ def _guess(values: torch.Tensor) -> torch.Tensor:
     bits = values.contiguous().view(torch.int32)
     field = (bits >> 23) & 0xFF
     guess = ((253 - field) << 23) | (_GUESSES[(bits >> 16) & 0x7F] << 16)
-    return torch.where(field < 253, guess.view(torch.float32), 0.0).copysign(values)
+    return _with_nan(values, torch.where(field < 253, guess.view(torch.float32), 0.0).copysign(values))
 
 
 def reciprocal_tile(values: torch.Tensor, approximate: bool, wide: bool) -> torch.Tensor:
@@ -101,7 +107,7 @@ def reciprocal_tile(values: torch.Tensor, approximate: bool, wide: bool) -> torc
     guess = _guess(values).view(torch.int32)
     middle = (guess | 0x8000).view(torch.float32)
     up = values.double() * middle.double() < 1
-    return (guess + torch.where(up, 0x10000, 0).int()).view(torch.float32)
+    return _with_nan(values, (guess + torch.where(up, 0x10000, 0).int()).view(torch.float32))
 
 
 def rsqrt(values: torch.Tensor, approximate: bool, wide: bool) -> torch.Tensor:

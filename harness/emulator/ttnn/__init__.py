@@ -5,6 +5,7 @@ A name that is missing here raises an AttributeError that says so.
 
 from harness.emulator.formats import TILE as TILE_SIZE
 from harness.emulator.formats import DataType, Layout
+from harness.emulator.numerics.config import MathFidelity, WormholeComputeKernelConfig
 from harness.emulator.ttnn import experimental, transformer
 from harness.emulator.ttnn.device import (
     Device,
@@ -28,6 +29,7 @@ from harness.emulator.ttnn.transfer import (
     deallocate,
     from_device,
     from_torch,
+    reshape,
     to_device,
     to_torch,
     typecast,
@@ -38,7 +40,6 @@ from harness.emulator.ttnn.types import (
     L1_MEMORY_CONFIG,
     BufferType,
     CoreCoord,
-    MathFidelity,
     MatmulMultiCoreReuseMultiCast1DProgramConfig,
     MemoryConfig,
     SDPAProgramConfig,
@@ -47,7 +48,6 @@ from harness.emulator.ttnn.types import (
     TensorMemoryLayout,
     UnaryOpType,
     UnaryWithParam,
-    WormholeComputeKernelConfig,
 )
 
 MeshDevice = Device
@@ -104,6 +104,7 @@ __all__ = [
     "multiply",
     "open_device",
     "release_trace",
+    "reshape",
     "rms_norm",
     "silu",
     "synchronize_device",

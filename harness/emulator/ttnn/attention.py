@@ -8,18 +8,12 @@ import torch
 
 from harness.emulator.formats import BLOCK_BITS, TILE, DataType
 from harness.emulator.numerics import flash_decode, flash_streaming
+from harness.emulator.numerics.config import MathFidelity, WormholeComputeKernelConfig
 from harness.emulator.numerics.engine import Engine
 from harness.emulator.ttnn.checks import require, require_on_device, require_tile
 from harness.emulator.ttnn.device import launch
 from harness.emulator.ttnn.tensor import Tensor, like
-from harness.emulator.ttnn.types import (
-    CoreCoord,
-    MathFidelity,
-    MemoryConfig,
-    SDPAProgramConfig,
-    WormholeComputeKernelConfig,
-    core_coord,
-)
+from harness.emulator.ttnn.types import CoreCoord, MemoryConfig, SDPAProgramConfig, core_coord
 
 DTYPES = (DataType.BFLOAT16, *BLOCK_BITS)
 MAX_CORES = 64  # of one head in flash decode

@@ -8,10 +8,11 @@ import torch
 
 from harness.emulator.formats import FLOATS, DataType, Layout
 from harness.emulator.numerics import fpu, sfpu
+from harness.emulator.numerics.config import MathFidelity
 from harness.emulator.ttnn.checks import require, require_on_device, require_tile
 from harness.emulator.ttnn.device import launch
 from harness.emulator.ttnn.tensor import Tensor, like
-from harness.emulator.ttnn.types import MathFidelity, MemoryConfig
+from harness.emulator.ttnn.types import MemoryConfig
 
 
 def add(

@@ -4,18 +4,13 @@ from __future__ import annotations
 
 from harness.emulator.formats import BLOCK_BITS, FLOATS, TILE, DataType, half_away
 from harness.emulator.numerics import sfpu
+from harness.emulator.numerics.config import MathFidelity, WormholeComputeKernelConfig
 from harness.emulator.numerics.engine import Engine
 from harness.emulator.ttnn.checks import require, require_on_device, require_tile
 from harness.emulator.ttnn.device import launch
 from harness.emulator.ttnn.matmul_config import check
 from harness.emulator.ttnn.tensor import Tensor, like
-from harness.emulator.ttnn.types import (
-    MathFidelity,
-    MatmulMultiCoreReuseMultiCast1DProgramConfig,
-    MemoryConfig,
-    UnaryOpType,
-    WormholeComputeKernelConfig,
-)
+from harness.emulator.ttnn.types import MatmulMultiCoreReuseMultiCast1DProgramConfig, MemoryConfig, UnaryOpType
 
 
 def linear(

@@ -4,13 +4,10 @@ from __future__ import annotations
 
 from harness.emulator.formats import TILE, DataType, Layout, page_bytes
 from harness.emulator.memory import L1_BASE, L1_BYTES
+from harness.emulator.numerics.config import WormholeComputeKernelConfig
 from harness.emulator.ttnn.checks import require
 from harness.emulator.ttnn.tensor import Tensor
-from harness.emulator.ttnn.types import (
-    MatmulMultiCoreReuseMultiCast1DProgramConfig,
-    WormholeComputeKernelConfig,
-    core_coord,
-)
+from harness.emulator.ttnn.types import MatmulMultiCoreReuseMultiCast1DProgramConfig, core_coord
 
 
 def check(

@@ -4,15 +4,18 @@ from __future__ import annotations
 
 import torch
 
-from harness.emulator.formats import TILE, DataType, Layout
+from harness.emulator.formats import TILE, DataType, Layout, page_bytes
+from harness.emulator.memory import L1_BASE, L1_BYTES
 from harness.emulator.numerics import sfpu
+from harness.emulator.numerics.config import MathFidelity, WormholeComputeKernelConfig
 from harness.emulator.numerics.engine import Engine
 from harness.emulator.ttnn.checks import require, require_on_device, require_tile
 from harness.emulator.ttnn.device import launch
 from harness.emulator.ttnn.tensor import Tensor, like
-from harness.emulator.ttnn.types import MathFidelity, MemoryConfig, WormholeComputeKernelConfig
+from harness.emulator.ttnn.types import MemoryConfig
 
 DTYPES = (DataType.BFLOAT16, DataType.FLOAT32, DataType.BFLOAT8_B)
+FIXED_TILES = 80
 DEFAULT = WormholeComputeKernelConfig(math_fidelity=MathFidelity.HiFi4)
 
 
@@ -38,11 +41,15 @@ def rms_norm(
         require(weight.padded_shape[-2] == TILE, f"{op}: the weight must be one row, not {weight.shape}")
     config = compute_kernel_config or DEFAULT
     engine = Engine.of(config)
+    in_blocks = _in_blocks(input_tensor, weight) and not engine.wide
     result = like(input_tensor, memory_config=memory_config)
 
     def compute(source: Tensor, *rest: Tensor) -> None:
         *gamma, target = rest
-        values = _normalized(source.load().float(), width, epsilon, engine)
+        x = source.load().float()
+        squares = sfpu.rounded(x * x) if in_blocks else engine.multiply(x, x)
+        squares[..., width:] = 0  # the padding of the last tile
+        values = _normalized(x, squares, width, epsilon, engine)
         target.store(engine.multiply(values, gamma[0].load()[..., :1, :].float()) if gamma else values)
 
     inputs = [input_tensor] if weight is None else [input_tensor, weight]
@@ -50,9 +57,17 @@ def rms_norm(
     return result
 
 
-def _normalized(x: torch.Tensor, width: int, epsilon: float, engine: Engine) -> torch.Tensor:
-    squares = engine.multiply(x, x)
-    squares[..., width:] = 0  # the padding of the last tile
+def _in_blocks(x: Tensor, weight: Tensor | None) -> bool:
+    """Whether a row is too wide for L1. ttnn then runs a kernel that works by blocks and squares on the vector unit.
+
+    L1 holds the row, its squares, the weight and buffers of fixed size; bf16 rows of 6656 values fit, of 6816 do not.
+    """
+    tile = page_bytes(DataType.BFLOAT16, Layout.TILE, TILE)
+    columns = page_bytes(x.dtype, Layout.TILE, TILE) + (1 if weight is None else 2) * tile
+    return x.padded_shape[-1] // TILE * columns + FIXED_TILES * tile > L1_BYTES - L1_BASE
+
+
+def _normalized(x: torch.Tensor, squares: torch.Tensor, width: int, epsilon: float, engine: Engine) -> torch.Tensor:
     total = engine.sum_rows(squares)
     mean = sfpu.store(total * torch.tensor(1 / width), engine.wide)
     eps = torch.tensor(epsilon)

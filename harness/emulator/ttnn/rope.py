@@ -5,11 +5,12 @@ from __future__ import annotations
 import torch
 
 from harness.emulator.formats import TILE
+from harness.emulator.numerics.config import MathFidelity, WormholeComputeKernelConfig
 from harness.emulator.numerics.engine import Engine
 from harness.emulator.ttnn.checks import require, require_on_device, require_tile
 from harness.emulator.ttnn.device import launch
 from harness.emulator.ttnn.tensor import Tensor, like
-from harness.emulator.ttnn.types import MathFidelity, MemoryConfig, WormholeComputeKernelConfig
+from harness.emulator.ttnn.types import MemoryConfig
 
 DEFAULT = WormholeComputeKernelConfig(math_fidelity=MathFidelity.HiFi4)
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 
 import torch
@@ -135,6 +136,16 @@ def view(tensor: Tensor, shape: Sequence[int]) -> Tensor:
     else:
         require(result.shape[-1] == tensor.shape[-1], "view: the last dimension of a row-major tensor cannot change")
     return result
+
+
+def reshape(tensor: Tensor, shape: Sequence[int]) -> Tensor:
+    """``view``, with -1 for one dimension. A reshape that moves values between tiles is not modelled."""
+    shape = list(shape)
+    if -1 in shape:
+        known = -math.prod(shape)
+        require(known > 0 and tensor.shape.volume() % known == 0, f"reshape: {tensor.shape} does not become {shape}")
+        shape[shape.index(-1)] = tensor.shape.volume() // known
+    return view(tensor, shape)
 
 
 def typecast(

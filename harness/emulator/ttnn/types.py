@@ -2,26 +2,22 @@
 
 from __future__ import annotations
 
-import enum
 import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-
-class _Named(enum.Enum):
-    def __repr__(self) -> str:
-        return str(self)
+from harness.emulator.formats import Named
 
 
-class BufferType(_Named):
+class BufferType(Named):
     """Which memory a buffer lies in."""
 
     DRAM = 0
     L1 = 1
 
 
-class TensorMemoryLayout(_Named):
+class TensorMemoryLayout(Named):
     """How pages spread over banks. Only INTERLEAVED is modelled; the others exist to be refused."""
 
     INTERLEAVED = 0
@@ -30,30 +26,20 @@ class TensorMemoryLayout(_Named):
     BLOCK_SHARDED = 4
 
 
-class StorageType(_Named):
+class StorageType(Named):
     """Where a tensor's data are."""
 
     HOST = 0
     DEVICE = 1
 
 
-class Arch(_Named):
+class Arch(Named):
     """The chip."""
 
     BLACKHOLE = 3
 
 
-class MathFidelity(_Named):
-    """Passes of the matrix engine over one product: each adds mantissa bits that the pass before left out."""
-
-    Invalid = 255
-    LoFi = 0
-    HiFi2 = 2
-    HiFi3 = 3
-    HiFi4 = 4
-
-
-class UnaryOpType(_Named):
+class UnaryOpType(Named):
     """Activations that a matmul can fuse."""
 
     SILU = "silu"
@@ -128,17 +114,6 @@ class MemoryConfig:
 
 DRAM_MEMORY_CONFIG = MemoryConfig()
 L1_MEMORY_CONFIG = MemoryConfig(buffer_type=BufferType.L1)
-
-
-@dataclass(frozen=True, kw_only=True)
-class WormholeComputeKernelConfig:
-    """Precision of an op's compute kernels: fidelity, 16- or 32-bit accumulation, accumulation in L1."""
-
-    math_fidelity: MathFidelity = MathFidelity.Invalid
-    math_approx_mode: bool = True
-    fp32_dest_acc_en: bool = False
-    packer_l1_acc: bool = False
-    dst_full_sync_en: bool = False
 
 
 @dataclass(frozen=True)
