@@ -1,7 +1,8 @@
 // Times of the tile core's operations on this machine, one core, ordinary bf16 data.
 //
-//   g++ -std=c++17 -O2 -march=x86-64-v4 -Wno-psabi -I harness/emulator/native \
-//       benchmarks/tile_ops.cpp harness/emulator/native/tile/*.cpp -o build/tile_ops && build/tile_ops
+//   N=harness/emulator/native; mkdir -p build
+//   g++ -std=c++17 -O2 -march=native -Wno-psabi -I $N benchmarks/tile_ops.cpp $N/tile/*.cpp -o build/tile_ops
+//   build/tile_ops
 #include <algorithm>
 #include <chrono>
 #include <cstdio>
@@ -76,7 +77,7 @@ int main() {
     line("exp", [&](DestWidth w) { fresh(), exp(d, w); });
     line("exp approx", [&](DestWidth w) { fresh(), exp(d, w, {true}); });
     line("recip", [&](DestWidth w) { fresh(), recip(d, w); });
-    line("rsqrt", [&](DestWidth w) { fresh(), rsqrt(d, w); });
+    line("rsqrt", [&](DestWidth w) { fresh(), abs(d, w), rsqrt(d, w); });
     line("sigmoid", [&](DestWidth w) { fresh(), sigmoid(d, w); });
     line("silu", [&](DestWidth w) { fresh(), silu(d, w); });
     line("square", [&](DestWidth w) { fresh(), square(d, w); });

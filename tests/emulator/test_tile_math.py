@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from tests.emulator.test_tile_formats import as_float, faces, matrix
-from tests.emulator.tile_core import Core, Dest, Format, core
+from tests.emulator.tile_core import Core, Dest, Format, build, core, cpu_level
 
 BF16 = Format.Float16_b
 WIDTHS = [False, True]
@@ -227,6 +227,35 @@ def test_sums_and_products_of_the_sfpu_are_ieee_with_zeros_for_denormals(seed: i
         near_denormal = (bits & 0x7F800000) <= 0x00800000  # the hardware flushes before it has rounded
         same = (dest.word == bits) | near_denormal
         assert same.all(), f"{op} of {x[~same][:3]} and {scalar}"
+
+
+def awkward_triples(count: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Factors and an addend near their product, near its negative, or up to 30 powers of two away.
+
+    All but one triple of 16 are 1 * 1 + 1, so that a vector takes the fast way whenever that one allows it.
+    """
+    rng = np.random.default_rng(11)
+
+    def factor() -> np.ndarray:
+        bits = rng.integers(0, 1 << 32, count)
+        kept = np.array([0x007FFFFF, 0x007F0000, 0x007FF000])[rng.integers(0, 3, count)]
+        return (bits & 0x80000000 | bits & kept | rng.integers(100, 150, count) << 23).astype(np.uint32)
+
+    a, b = factor(), factor()
+    product = (a.view(np.float32) * b.view(np.float32)).view(np.uint32).astype(np.int64)
+    c = product + rng.integers(-4, 5, count) + (rng.integers(-30, 31, count) * rng.integers(0, 2, count) << 23)
+    c = (c ^ rng.integers(0, 2, count) << 31).astype(np.uint32)
+    for x in (a, b, c):
+        x[np.arange(count) % 16 != 0] = 0x3F800000
+    return a, b, c
+
+
+def test_the_fast_multiply_add_equals_the_one_on_integers(tile: Core) -> None:
+    a, b, c = awkward_triples(1 << 22)
+    np.testing.assert_array_equal(tile.mad(a, b, c, False), tile.mad(a, b, c, True))
+    if cpu_level():  # on other CPUs there is no fast way
+        faulty = build(edits=(("lanes.h", "ez < ep - 2", "ez < ep - 4"),))
+        assert (faulty.mad(a, b, c, False) != faulty.mad(a, b, c, True)).any()
 
 
 def ulps(got: np.ndarray, want: np.ndarray, wide: bool) -> np.ndarray:

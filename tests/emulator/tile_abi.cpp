@@ -1,6 +1,7 @@
 // C entry points to the tile core for the tests: tiles travel as plain arrays of 1024 words in face order.
 #include <cstring>
 
+#include "lanes.h"
 #include "sfpu.h"
 
 using namespace lb::tile;
@@ -125,6 +126,14 @@ void t_sfpu_binary(int op, uint32_t* dest, uint64_t* rows, uint32_t* other, int 
 void t_sfpu_reduce(int pool, int dim, uint32_t* dest, uint64_t* rows, int width) {
     Dest d(dest, rows);
     sfpu_reduce(Pool(pool), Dim(dim), d, DestWidth(width));
+}
+
+// The SFPU's multiply-add of `count` triples, a multiple of 16; `integers` takes the long way.
+void t_mad(uint32_t* out, const uint32_t* a, const uint32_t* b, const uint32_t* c, int count, int integers) {
+    for (int i = 0; i < count; i += kLanes) {
+        const U32 x = load(a + i), y = load(b + i), z = load(c + i);
+        store(out + i, integers ? sfpu::mad_on_integers(x, y, z) : sfpu::mad(x, y, z));
+    }
 }
 
 void t_typecast(uint32_t* dest, uint64_t* rows, int width, int from, int to) {

@@ -182,5 +182,10 @@ class Core:
     def sfpu_reduce(self, pool: int, dim: int, dest: Dest, wide: bool) -> None:
         self.lib.t_sfpu_reduce(pool, dim, *dest.args(), wide)
 
+    def mad(self, a: np.ndarray, b: np.ndarray, c: np.ndarray, integers: bool) -> np.ndarray:
+        out = np.empty_like(a)
+        self.lib.t_mad(_pointer(out), _pointer(a), _pointer(b), _pointer(c), len(a), integers)
+        return out
+
     def typecast(self, dest: Dest, wide: bool, source: Format, target: Format) -> None:
         self.lib.t_typecast(*dest.args(), wide, source, target)

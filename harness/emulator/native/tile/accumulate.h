@@ -42,7 +42,7 @@ LB_INLINE U32 accumulate(Sum s0, Sum s1, U32 dest) {
     const U32 shifted = bits + ((U32)(top - (kFp32 ? 150 : 137)) << 23);
     const I32 e = (I32)(bits >> 23) + top - (kFp32 ? 150 : 137);
     const U32 result = (e >= 255 ? splat(kInf) : shifted) | ((U32)sign & kSign);
-    return (m == 0) | (e <= 0) ? U32{} : result;
+    return ((m == 0) | (e <= 0)) ? U32{} : result;
 }
 
 }  // namespace lb::tile

@@ -18,7 +18,7 @@ LB_INLINE I32 is_zero(U32 x) { return (x & ~kSign) == 0; }
 
 // a * b + c (SFPMAD), not quite IEEE's: operands and result are flushed to zero, the product is cut to 28 bits with
 // the last bit sticky before the addition, and bits shifted out leave a trace only while others remain.
-LB_INLINE U32 mad(U32 a, U32 b, U32 c) {
+LB_INLINE U32 mad_on_integers(U32 a, U32 b, U32 c) {
     const auto significand = [](U32 x) { return (x & kInf) == 0 ? U32{} : (x & kFraction) | kHidden; };
     const U32 ma = significand(a), mb = significand(b), mc = significand(c) << 3;
     const U32 product_sign = (a ^ b) & kSign, c_sign = c & kSign;
@@ -35,7 +35,7 @@ LB_INLINE U32 mad(U32 a, U32 b, U32 c) {
     const auto align = [&](U32 m, I32 e) {
         const U32 shift = (U32)min(top - e, I32{} + 31);
         const U32 kept = m >> shift;
-        return (kept != 0) & ((kept << shift) != m) ? kept | 1 : kept;
+        return ((kept != 0) & ((kept << shift) != m)) ? kept | 1 : kept;
     };
     const U32 x = align(product, ep), y = align(mc, ec);
     const I32 product_larger = x >= y;
@@ -62,7 +62,7 @@ LB_INLINE U32 mad(U32 a, U32 b, U32 c) {
 
     const U32 zero = c_sign & product_sign;
     r = m == 0 ? zero : r;
-    r = (product == 0) | (ep < 0) ? (mc == 0 ? zero : c) : r;
+    r = ((product == 0) | (ep < 0)) ? (mc == 0 ? zero : c) : r;
     // Infinities and NaN. An overflowing product counts as infinite.
     const I32 special = (ea == 255) | (eb == 255) | (ec == 255) | (ep >= 255);
     const auto is_nan = [](U32 v) { return (v & ~kSign) > kInf; };
@@ -70,6 +70,25 @@ LB_INLINE U32 mad(U32 a, U32 b, U32 c) {
                     ((ec == 255) & ((ea == 255) | (eb == 255)) & (c_sign != product_sign));
     const U32 infinite = ec == 255 ? c : product_sign | kInf;
     return special ? (nan ? splat(0x7FC00000) : infinite) : r;
+}
+
+inline __attribute__((noinline)) U32 mad_apart(U32 a, U32 b, U32 c) { return mad_on_integers(a, b, c); }
+
+// IEEE's fused operation gives the same result unless a product of more than 24 bits meets an addend that it cancels
+// or that lies 3 or more bits below it, or numbers come near the ends of the range. Then the vector takes the long way.
+LB_INLINE U32 mad(U32 a, U32 b, U32 c) {
+#ifdef LB_FUSED
+    const U32 x = flush_keep_sign(a), y = flush_keep_sign(b), z = flush_keep_sign(c);
+    const F32 product = (F32)x * (F32)y, r = fused((F32)x, (F32)y, (F32)z);
+    const U32 rest = (U32)fused((F32)x, (F32)y, -product);
+    const I32 ep = exponent((U32)product), ez = exponent(z), er = exponent((U32)r);
+    const I32 inexact = ~is_zero(rest) & ((er < max(ep, ez) - 1) | ((ez < ep - 2) & ~is_zero(z)));
+    const I32 extreme = (max(ep, ez) > 250) | ((ep < 50) & !(is_zero(x) | is_zero(y)));
+    if (!any(inexact | extreme)) return (U32)r;
+    return mad_apart(a, b, c);
+#else
+    return mad_on_integers(a, b, c);
+#endif
 }
 
 LB_INLINE U32 mul(U32 a, U32 b) { return mad(a, b, U32{}); }
@@ -109,7 +128,7 @@ LB_INLINE U32 round_int(U32 x, uint32_t limit, bool keep_sign) {
     magnitude = magnitude > limit ? splat(limit) : magnitude;
     magnitude = e < -1 ? U32{} : e >= 16 ? splat(limit) : magnitude;
     const U32 sign = keep_sign ? x & kSign : U32{};
-    return (magnitude == 0) & (e < 16) ? U32{} : magnitude | sign;
+    return ((magnitude == 0) & (e < 16)) ? U32{} : magnitude | sign;
 }
 
 // Sign-magnitude integer to fp32, nearest even (SFPCAST).

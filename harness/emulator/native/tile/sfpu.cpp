@@ -154,7 +154,7 @@ void sfpu_binary(SfpuBinary op, DestTile& out, const DestTile& a, const DestTile
         case SfpuBinary::Mul:
             return each_pair(out, a, b, width, [&](U32 x, U32 y) LB_LAMBDA {
                 const U32 product = mul(x, y);
-                return narrow ? ((x == 0) | (y == 0) ? U32{} : round_bf16_even(product)) : product;
+                return narrow ? (((x == 0) | (y == 0)) ? U32{} : round_bf16_even(product)) : product;
             });
         case SfpuBinary::Div:
             if (narrow) return each_pair(out, a, b, width, [](U32 x, U32 y) LB_LAMBDA { return divide_16(x, y); });

@@ -106,14 +106,14 @@ LB_INLINE U32 root(U32 x, bool inverse, bool approx) {
         const U32 c = mul(negate(guess), mul(x, guess));
         y = mul(guess, mad(c, add(number(2.2533049f), c), number(2.2825186f)));
         xy = mul(x, y);
-        correction = mad(negate(y), xy, number(1.0f));
+        correction = mad_on_integers(negate(y), xy, number(1.0f));  // cancels almost always
     }
     if (inverse) {
         const I32 e = exponent(y);
         const U32 half = set_exponent(y, (U32)(e == 255 ? e : e - 1));
         U32 r = approx ? mul(y, correction) : mad(correction, half, y);
         r = negative ? nan : r;
-        return infinite | zero ? limit : r;
+        return (infinite | zero) ? limit : r;
     }
     U32 r;
     if (approx) {
@@ -157,7 +157,7 @@ LB_INLINE U32 divide_32(U32 a, U32 b) {
     // Zero, infinity, NaN: only the class of the reciprocal matters, which its inverted exponent gives.
     const U32 nan_divisor = (b & ~kSign) > kInf ? splat(~0u) : U32{};
     const U32 irregular = mad(negate(a), ~b & 0xFF800000u, nan_divisor);
-    return (ea >= 1) & (ea < 255) & (eb >= -126) & (eb < 128) ? regular : irregular;
+    return ((ea >= 1) & (ea < 255) & (eb >= -126) & (eb < 128)) ? regular : irregular;
 }
 
 }  // namespace lb::tile::sfpu

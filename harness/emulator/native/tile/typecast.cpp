@@ -38,7 +38,7 @@ LB_INLINE U32 to_int32(U32 x) {
 LB_INLINE U32 to_uint32(U32 x) {
     const I32 e = exponent(x) - 127;
     const U32 r = shift((x & kFraction) | kHidden, e - 23);
-    return is_negative(x) | (e < 0) ? U32{} : e >= 32 ? splat(~0u) : r;
+    return (is_negative(x) | (e < 0)) ? U32{} : e >= 32 ? splat(~0u) : r;
 }
 
 LB_INLINE U32 to_uint16(U32 x) { return round_int(greater(x, U32{}), 65535, false); }

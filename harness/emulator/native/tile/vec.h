@@ -7,6 +7,10 @@
 #include <cstdint>
 #include <cstring>
 
+#if defined(__AVX2__) && defined(__FMA__)
+#include <immintrin.h>
+#endif
+
 #define LB_INLINE inline __attribute__((always_inline))
 #define LB_LAMBDA __attribute__((always_inline))
 
@@ -42,6 +46,16 @@ LB_INLINE bool any(I32 mask) {
     for (int i = 0; i < kLanes / 2; i++) found |= pairs[i];
     return found != 0;
 }
+
+// a * b + c with one rounding, where the CPU has it. Written out, as -ffp-contract must not decide.
+#if defined(__AVX512F__)
+#define LB_FUSED
+LB_INLINE F32 fused(F32 a, F32 b, F32 c) { return (F32)_mm512_fmadd_ps((__m512)a, (__m512)b, (__m512)c); }
+#elif defined(__AVX2__) && defined(__FMA__)
+#define LB_FUSED
+LB_INLINE F32 fused(F32 a, F32 b, F32 c) { return (F32)_mm256_fmadd_ps((__m256)a, (__m256)b, (__m256)c); }
+#endif
+
 LB_INLINE F32 to_float(I32 v) { return __builtin_convertvector(v, F32); }
 
 // The IEEE fields that every unit of the core works on; datums are fp32 patterns throughout.
