@@ -9,8 +9,9 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from harness.emulator.formats import DataType
+from harness.emulator.numerics.config import MathFidelity
 from harness.emulator.programs.cores import CoreRangeSet
-from harness.emulator.ttnn.types import BufferType, CoreCoord, MathFidelity, core_coord
+from harness.emulator.ttnn.types import BufferType, CoreCoord, core_coord
 
 UINT32 = 1 << 32
 # tt-metal's numbers of the data formats.

@@ -10,11 +10,11 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
 
+from harness.emulator.numerics.config import MathFidelity
 from harness.emulator.programs import toolchain
 from harness.emulator.programs.descriptors import ComputeConfigDescriptor, KernelDescriptor
 from harness.emulator.programs.faults import KernelFault, Location
 from harness.emulator.programs.hygiene import check_globals, check_includes, check_symbols, project_files
-from harness.emulator.ttnn.types import MathFidelity
 
 ROLES = {"RISCV_0": 0, "RISCV_1": 1, "unpack": 2, "math": 3, "pack": 4}
 TRISC = ("unpack", "math", "pack")
