@@ -212,7 +212,19 @@ def rounds(b: Builder, columns: int = 4, rows: int = 2, turns: int = 6) -> torch
     return b.run([a, out], b.program(kernels, [b.cb(0, grid, 2)], [(i, grid, 0) for i in range(3)]))
 
 
+def arguments(b: Builder) -> torch.Tensor:
+    """The words that kernels/arguments.cpp sees on two cores, the first of each page."""
+    shape, grid = (1, 1, 32, 64), b.grid(2)
+    zero, out = b.tensor(torch.zeros(shape, dtype=torch.int32), "uint32"), b.empty(shape, "uint32")
+    kernel = b.kernel("arguments.cpp", "reader", grid, [11, *b.accessors(out)], lambda x, y: [22 + x, 33 + x],
+                      [out.buffer_address(), 44], {"MARK": "7"}, {"other": 1, "answer": 42})  # fmt: skip
+    program = b.program([kernel], [b.cb(0, grid, 3, "uint32")], [(0, grid, 5), (1, grid, 6)])
+    page = b.run([zero, out], program)[0, 0, 0]
+    return torch.stack([page[:11], page[32:43]]).to(torch.int64)
+
+
 GOOD: dict[str, Callable[[Builder], torch.Tensor]] = {
+    "arguments": arguments,
     "copy": copy,
     "copy, one page": lambda b: copy(b, block=1, cores=4),
     "mul": binary,

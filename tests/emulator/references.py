@@ -44,6 +44,9 @@ def _matmul() -> torch.Tensor:
 
 
 REFERENCES: dict[str, Callable[[], torch.Tensor]] = {
+    "arguments": lambda: torch.tensor(
+        [[11, 42, 7, 22, 33, 44, 0, 0, 6, 3, 24], [11, 42, 7, 23, 34, 44, 1, 0, 6, 3, 24]]
+    ),
     "copy": lambda: values(1).float(),
     "copy, one page": lambda: values(1).float(),
     "mul": lambda: torch.mul(*_pair()),
