@@ -66,6 +66,7 @@ class Builder:
         runtime: Callable[[int, int], Sequence[int]] | None = None,
         common: Sequence[int] = (),
         defines: Mapping[str, str] | None = None,
+        named: Mapping[str, int] | None = None,
         **compute: Any,
     ) -> Any:
         """A kernel of ``kernels``, or of a path. ``role``: reader, writer or compute. ``runtime(x, y)``: its args."""
@@ -90,6 +91,7 @@ class Builder:
             runtime_args=args,
             common_runtime_args=list(common),
             defines=list((defines or {}).items()),
+            named_compile_time_args=list((named or {}).items()),
             config=config,
         )
 

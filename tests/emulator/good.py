@@ -134,14 +134,14 @@ def norm(b: Builder) -> torch.Tensor:
     return b.run([a, out], b.program(kernels, cbs))
 
 
-def multicast(b: Builder, columns: int = 3, rows: int = 2) -> torch.Tensor:
+def multicast(b: Builder, columns: int = 3, rows: int = 2, source: str = "multicast.cpp") -> torch.Tensor:
     """Every core but the first writes one of the tiles that the first multicasts; the first writes the rest."""
     n = N_TILES
     a, out, grid = b.tensor(values(7)), b.empty((1, columns * rows, 64, 128)), b.grid(columns, rows)
     first, last = b.noc(0, 0), b.noc(columns - 1, rows - 1)
     common = [a.buffer_address(), columns * rows - 1, *first, *last, *first]
     kernels = [
-        b.kernel("multicast.cpp", "reader", grid, [n, *b.accessors(a)], common=common),
+        b.kernel(source, "reader", grid, [n, *b.accessors(a)], common=common),
         b.kernel("writer.cpp", "writer", grid, [0, 1, *b.accessors(out)],
                  lambda x, y: [out.buffer_address(), (y * columns + x) * n, n]),
     ]  # fmt: skip
@@ -212,7 +212,19 @@ def rounds(b: Builder, columns: int = 4, rows: int = 2, turns: int = 6) -> torch
     return b.run([a, out], b.program(kernels, [b.cb(0, grid, 2)], [(i, grid, 0) for i in range(3)]))
 
 
+def arguments(b: Builder) -> torch.Tensor:
+    """The words that kernels/arguments.cpp sees on two cores, the first of each page."""
+    shape, grid = (1, 1, 32, 64), b.grid(2)
+    zero, out = b.tensor(torch.zeros(shape, dtype=torch.int32), "uint32"), b.empty(shape, "uint32")
+    kernel = b.kernel("arguments.cpp", "reader", grid, [11, *b.accessors(out)], lambda x, y: [22 + x, 33 + x],
+                      [out.buffer_address(), 44], {"MARK": "7"}, {"other": 1, "answer": 42})  # fmt: skip
+    program = b.program([kernel], [b.cb(0, grid, 3, "uint32")], [(0, grid, 5), (1, grid, 6)])
+    page = b.run([zero, out], program)[0, 0, 0]
+    return torch.stack([page[:11], page[32:43]]).to(torch.int64)
+
+
 GOOD: dict[str, Callable[[Builder], torch.Tensor]] = {
+    "arguments": arguments,
     "copy": copy,
     "copy, one page": lambda b: copy(b, block=1, cores=4),
     "mul": binary,
@@ -233,6 +245,7 @@ GOOD: dict[str, Callable[[Builder], torch.Tensor]] = {
     "softmax": softmax,
     "dest reuse": dest_reuse,
     "multicast": multicast,
+    "multicast, object interface": lambda b: multicast(b, source="objects.cpp"),
     "rounds": rounds,
     "ring": ring,
 }  # fmt: skip

@@ -44,6 +44,9 @@ def _matmul() -> torch.Tensor:
 
 
 REFERENCES: dict[str, Callable[[], torch.Tensor]] = {
+    "arguments": lambda: torch.tensor(
+        [[11, 42, 7, 22, 33, 44, 0, 0, 6, 3, 24], [11, 42, 7, 23, 34, 44, 1, 0, 6, 3, 24]]
+    ),
     "copy": lambda: values(1).float(),
     "copy, one page": lambda: values(1).float(),
     "mul": lambda: torch.mul(*_pair()),
@@ -72,6 +75,7 @@ REFERENCES: dict[str, Callable[[], torch.Tensor]] = {
     "dest reuse": lambda: torch.maximum((_pair()[0] + _pair()[1]) * _pair()[0], _pair()[1]),
     "rounds": lambda: values(10, (1, 1, 32, 256)).float().roll(6 * 32, -1),
     "multicast": lambda: values(7).float().expand(1, 6, 64, 128),
+    "multicast, object interface": lambda: values(7).float().expand(1, 6, 64, 128),
     "ring": _ring,
 }
 # Relative L2 error above which a result is wrong. bf16 keeps 8 bits, LoFi products 5 x 7 bits, block floats 7 and 3.

@@ -96,6 +96,7 @@ def build(name: str, key: str, make: Callable[[Path], None]) -> Path:
     return target
 
 
+@functools.cache
 def machine() -> Path:
     """The emulator's executable, built at the first use (half a minute)."""
     path, version = compiler()

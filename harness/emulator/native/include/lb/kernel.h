@@ -19,6 +19,7 @@ using uint = unsigned int;
 
 #include "api/compile_time_args.h"
 #include "api/debug/assert.h"
+#include "api/debug/kernel_profiler.hpp"
 
 constexpr uint32_t NUM_CIRCULAR_BUFFERS = 64;
 constexpr uint32_t L1_ALIGNMENT = 16, DRAM_ALIGNMENT = 64;
