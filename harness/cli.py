@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import inspect
 import sys
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 from rich.progress import BarColumn, Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
@@ -46,10 +47,36 @@ TargetName = Annotated[str, typer.Option("--target", help=f"{', '.join(TARGETS)}
 Json = Annotated[Path | None, typer.Option("--json", metavar="FILE", help="Also write the result to FILE.")]
 
 
-def _case(
-    shape: str, layer: int, seq_len: int, max_seq: int, rope_delta: int, weights: str, cache: str, seed: int
+def case_options(
+    shape: Shape = "alpamayo2_super",
+    layer: Layer = 0,
+    seq_len: SeqLen = 4700,
+    max_seq: MaxSeq = 8192,
+    rope_delta: RopeDelta = 0,
+    weights: Weights = "bfp8",
+    cache: Cache = "bf16",
+    seed: Seed = 0,
 ) -> Case:
+    """The case that a command's common options describe."""
     return Case(parse_shape(shape), layer, seq_len, max_seq, rope_delta, weights, cache, seed)
+
+
+def with_case(command: Callable[..., None]) -> Callable[..., None]:
+    """Put the options of a case in the place of the command's parameter `case`."""
+    options = inspect.signature(case_options, eval_str=True).parameters
+    own = inspect.signature(command, eval_str=True).parameters
+    parameters = [p for name, p in own.items() if name != "case"] + list(options.values())
+
+    def run(**given: Any) -> None:
+        case = case_options(**{name: given.pop(name) for name in options})
+        command(case=case, **given)
+
+    run.__name__, run.__doc__ = command.__name__, command.__doc__
+    run.__signature__ = inspect.Signature(  # type: ignore[attr-defined]
+        [p.replace(kind=inspect.Parameter.KEYWORD_ONLY) for p in parameters]
+    )
+    run.__annotations__ = {p.name: p.annotation for p in parameters}
+    return run
 
 
 @contextmanager
@@ -88,16 +115,10 @@ def list_command() -> None:
 
 
 @app.command()
+@with_case
 def check(
     implementation: Impl,
-    shape: Shape = "alpamayo2_super",
-    layer: Layer = 0,
-    seq_len: SeqLen = 4700,
-    max_seq: MaxSeq = 8192,
-    rope_delta: RopeDelta = 0,
-    weights: Weights = "bfp8",
-    cache: Cache = "bf16",
-    seed: Seed = 0,
+    case: Case,
     target: TargetName = "emulator",
     schedule_seed: Annotated[int, typer.Option(help="Order of threads and transfers in the second run; emulator.")] = 1,
     schedules: Annotated[int, typer.Option(help="Run again under so many orders, from that seed on; emulator.")] = 1,
@@ -108,7 +129,6 @@ def check(
         raise UsageError("schedules must be 1 or more, and schedule-seed 0 or more")
     if target != "emulator" and (schedules, schedule_seed) != (1, 1):
         raise UsageError(f"the {target} has one schedule, its own; --schedules and --schedule-seed are the emulator's")
-    case = _case(shape, layer, seq_len, max_seq, rope_delta, weights, cache, seed)
     spec = registry.parse(implementation)
     with open_target(target) as opened:
         with _progress(4) as progress:
@@ -122,22 +142,15 @@ def check(
 
 
 @app.command()
+@with_case
 def compare(
     first: Annotated[str, typer.Argument(metavar="A", help="The implementation to compare with.")],
     second: Annotated[str, typer.Argument(metavar="B", help="The other one.")],
-    shape: Shape = "alpamayo2_super",
-    layer: Layer = 0,
-    seq_len: SeqLen = 4700,
-    max_seq: MaxSeq = 8192,
-    rope_delta: RopeDelta = 0,
-    weights: Weights = "bfp8",
-    cache: Cache = "bf16",
-    seed: Seed = 0,
+    case: Case,
     target: TargetName = "emulator",
     json: Json = None,
 ) -> None:
     """Which is faster? Judges A and B on the same inputs, then shows their times side by side."""
-    case = _case(shape, layer, seq_len, max_seq, rope_delta, weights, cache, seed)
     specs = [registry.parse(first), registry.parse(second)]
     with open_target(target, trace_region=TRACE_REGION if target == "device" else 0) as opened:
         with _progress(8) as progress:
@@ -150,21 +163,14 @@ def compare(
 
 
 @app.command()
+@with_case
 def breakdown(
     implementation: Impl,
-    shape: Shape = "alpamayo2_super",
-    layer: Layer = 0,
-    seq_len: SeqLen = 4700,
-    max_seq: MaxSeq = 8192,
-    rope_delta: RopeDelta = 0,
-    weights: Weights = "bfp8",
-    cache: Cache = "bf16",
-    seed: Seed = 0,
+    case: Case,
     target: TargetName = "emulator",
     json: Json = None,
 ) -> None:
     """Where does the time go? A line per op of one layer."""
-    case = _case(shape, layer, seq_len, max_seq, rope_delta, weights, cache, seed)
     spec = registry.parse(implementation)
     with open_target(target, trace_region=TRACE_REGION if target == "device" else 0) as opened:
         with _progress(1) as progress:
