@@ -27,6 +27,7 @@ void lb_reconfig_pack_if_new(uint32_t old_cb, uint32_t new_cb) {
 void lb_dest_wait() {
     Thread& t = enter(__builtin_return_address(0));
     Tensix& x = *t.core->tensix;
+    if (x.pack_owns) fault("tile-registers", "tile_regs_wait() again without tile_regs_release()");
     block(t, {Wait::DestReady});
     t.acquire(x.dest_committed);
     x.pack_owns = true;
