@@ -10,13 +10,15 @@ from harness.check import Bench
 from harness.metrics import max_abs, pcc, relative_l2
 from harness.registry import parse
 from harness.shape import parse_shape
-from harness.targets import open_target
+from harness.targets import OpCall, open_target
 
 TTSIM_GRID = (13, 10)
 CASES = [
     pytest.param("op_graph", "small", 100, 256, "bf16", id="decode"),
     pytest.param("op_graph", "small", 100, 256, "bfp8", id="decode, bfp8 cache"),
     pytest.param("op_graph:attn=standard,matmul=default", "small", 100, 256, "bf16", id="standard, default matmuls"),
+    pytest.param("norm_residual", "small", 100, 256, "bf16", id="norm_residual"),
+    pytest.param("heads_rope", "small", 100, 256, "bfp8", id="heads_rope, bfp8 cache"),
     pytest.param("op_graph", "alpamayo2_super", 4700, 8192, "bf16", id="real size", marks=pytest.mark.slow),
 ]
 
@@ -32,7 +34,7 @@ def outputs(target, spec: str, inputs: Inputs) -> dict[str, torch.Tensor]:
 
 @pytest.mark.simulator
 @pytest.mark.parametrize("spec, shape, S, Smax, cache", CASES)
-def test_the_emulator_is_nearer_to_ttnn_than_the_oracle(spec, shape, S, Smax, cache, record_property):
+def test_the_emulator_is_nearer_to_ttnn_than_the_oracle(spec, shape, S, Smax, cache):
     inputs = Inputs.random(Case(parse_shape(shape), S=S, Smax=Smax, cache=cache))
     with open_target("simulator") as target:
         real = outputs(target, spec, inputs)
@@ -47,3 +49,37 @@ def test_the_emulator_is_nearer_to_ttnn_than_the_oracle(spec, shape, S, Smax, ca
             near, far = metric(ours[name], got), metric(ideal[name], got)
             print(f"{name:7} {metric.__name__:12} emulator-ttnn {near:.7g}, oracle-ttnn {far:.7g}")
             assert near > far if metric is pcc else near < far, (name, metric.__name__, near, far)
+
+
+def program_tensors(target, inputs: Inputs) -> list[list[torch.Tensor]]:
+    """All tensors of each program of kernels, as they are when it is done."""
+    seen: list[list[torch.Tensor]] = []
+
+    def look(call: OpCall) -> None:
+        if call.name == "generic_op":
+            seen.append([bench.read(tensor) for tensor in call.args[0]])
+
+    bench = Bench.prepare(target, parse("partly_fused"), inputs)
+    with target.recorder.observe(look):
+        bench.run()
+    return seen
+
+
+@pytest.mark.simulator
+@pytest.mark.parametrize(
+    "shape, S, Smax, cache",
+    [
+        pytest.param("small", 100, 256, "bfp8", id="small, bfp8 cache"),
+        pytest.param("alpamayo2_super", 4700, 8192, "bf16", id="real size", marks=pytest.mark.slow),
+    ],
+)
+def test_the_fused_kernels_give_the_bits_of_the_real_ttnn(shape, S, Smax, cache):
+    inputs = Inputs.random(Case(parse_shape(shape), S=S, Smax=Smax, cache=cache))
+    with open_target("simulator") as target:
+        real = program_tensors(target, inputs)
+        target.exit_code = 0
+    with open_target("emulator", grid=TTSIM_GRID) as target:
+        ours = program_tensors(target, inputs)
+    assert len(real) == len(ours) == 3, "norm, heads, residual and norm"
+    for ttnn_program, our_program in zip(real, ours, strict=True):
+        assert all(torch.equal(a, b) for a, b in zip(ttnn_program, our_program, strict=True))
