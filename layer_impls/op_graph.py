@@ -78,7 +78,7 @@ class OpGraph(Implementation):
         ttnn, w = self.env.ttnn, self.weights[i]
         dram = ttnn.DRAM_MEMORY_CONFIG
 
-        h = self._input_norm(x, w["norm1"])
+        h = self._input_norm(i, x)
         qkv = self._linear(h, w["wqkv"], "wqkv")
         ttnn.deallocate(h)
         q = self._heads(qkv, w, k_cache, v_cache)
@@ -100,21 +100,25 @@ class OpGraph(Implementation):
         ttnn.deallocate(up)
         down = self._linear(product, w["w2"], "w2")
         ttnn.deallocate(product)
-        x2 = ttnn.add(x1, down, memory_config=dram)
+        x2 = self._last_add(i, x1, down)
         ttnn.deallocate(x1)
         ttnn.deallocate(down)
         return x2
 
     # The steps that fused kernels replace: subclasses override them one by one.
 
-    def _input_norm(self, x: Any, gamma: Any) -> Any:
-        """x [1, 1, T, hidden] -> its norm."""
-        return self._norm(x, gamma)
+    def _input_norm(self, i: int, x: Any) -> Any:
+        """x [1, 1, T, hidden] -> its norm, by the first gamma of layer i."""
+        return self._norm(x, self.weights[i]["norm1"])
 
     def _residual_norm(self, x: Any, o: Any, gamma: Any) -> tuple[Any, Any]:
         """x1 = x + o, and the norm of x1."""
         x1 = self.env.ttnn.add(x, o, memory_config=self.env.ttnn.DRAM_MEMORY_CONFIG)
         return x1, self._norm(x1, gamma)
+
+    def _last_add(self, i: int, x1: Any, down: Any) -> Any:
+        """The output of layer i."""
+        return self.env.ttnn.add(x1, down, memory_config=self.env.ttnn.DRAM_MEMORY_CONFIG)
 
     def _heads(self, qkv: Any, w: dict[str, Any], k_cache: Any, v_cache: Any) -> Any:
         """qkv [1, 1, T, qkv_dim] -> q [1, n_heads, T, head_dim], normed and roped; own K and V into the caches."""

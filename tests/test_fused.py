@@ -16,7 +16,6 @@ from harness.case import Case, Inputs
 from harness.check import Bench, run_check
 from harness.context import LayerContext
 from harness.dtypes import to_device
-from harness.emulator import ttnn as emulated
 from harness.emulator.ttnn.types import CoreCoord
 from harness.errors import UsageError
 from harness.implementation import LayerEnv
@@ -24,13 +23,13 @@ from harness.published import label_calls
 from harness.registry import parse
 from harness.shape import PRESETS, parse_shape
 from harness.targets import open_target
+from harness.weights import LayerWeights
 from layer_impls.norm_residual import place
 from tests.conftest import run_cli
 from tests.strategies import cases
 
 FUSED = ("norm_residual", "heads_rope", "partly_fused")
 UNEVEN = "small,tokens=96,hidden=352,n_heads=6,n_kv_heads=2,head_dim=128,inter=416"
-emulates_programs = pytest.mark.skipif(not hasattr(emulated, "generic_op"), reason="the emulator has no generic_op")
 
 
 def assert_passes_emulated(spec: str, case: Case) -> None:
@@ -39,19 +38,16 @@ def assert_passes_emulated(spec: str, case: Case) -> None:
     assert result.passed, "\n".join(f"{p.name}: {p.text}" for p in result.parts if not p.passed)
 
 
-@emulates_programs
 @given(case=cases(), spec=st.sampled_from(FUSED))
 @settings(max_examples=6)
 def test_random_legal_shapes_pass_on_the_emulator(case, spec):
     assert_passes_emulated(spec, case)
 
 
-@emulates_programs
 def test_the_real_size_passes_on_the_emulator():
     assert_passes_emulated("partly_fused", Case())
 
 
-@emulates_programs
 def test_a_wide_norm_passes_on_the_emulator():
     # 129 tiles in a row: 64 cores hold two, one holds one, and their sums fill three tiles.
     shape = parse_shape("tiny,hidden=4128")
@@ -130,12 +126,10 @@ def check_trace(target_name: str) -> None:
         assert torch.equal(replays[1], bench.read(bench.run()))
 
 
-@emulates_programs
 def test_tensors_may_move_between_calls_on_the_emulator():
     check_moved_tensors("emulator")
 
 
-@emulates_programs
 def test_a_trace_follows_the_context_on_the_emulator():
     check_trace("emulator")
 
@@ -148,13 +142,37 @@ def test_tensors_and_context_may_change_on_the_real_ttnn(check):
     assert done.returncode == 0, done.stdout + done.stderr
 
 
-@emulates_programs
 def test_programs_are_called_after_their_kernels(emulator):
     bench = Bench.prepare(emulator, parse("partly_fused"), Inputs.random(Case(PRESETS["tiny"], S=40, Smax=128)))
     with emulator.recorder.recording() as calls:
         bench.run()
     labels = [entry.label for entry in label_calls(calls) if entry.call.name == "generic_op"]
     assert labels == ["norm_residual", "heads_rope", "norm_residual"]
+
+
+def run_chain(target, spec: str) -> tuple[list[torch.Tensor], list[int]]:
+    """Outputs and numbers of ops of three layers in a row, of the first again, and of the second on another x."""
+    inputs = Inputs.random(Case(PRESETS["tiny"], S=40, Smax=128))
+    bench = Bench.prepare(target, parse(spec), inputs)
+    for layer in (1, 2):
+        bench.implementation.prepare(layer, LayerWeights.random(inputs.case.shape, 0, layer))
+    outputs, ops, x = [], [], bench.x
+    for layer, source in ((0, "before"), (1, "before"), (2, "before"), (0, "first"), (1, "first")):
+        x = x if source == "before" else bench.x
+        with target.recorder.recording() as calls:
+            x = bench.implementation.layer_fn(layer, x, bench.k, bench.v)
+        outputs.append(bench.read(x))
+        ops.append(len(calls))
+    return outputs, ops
+
+
+def test_a_chain_of_layers_folds_the_last_add_into_the_next_norm(emulator):
+    plain, plain_ops = run_chain(emulator, "norm_residual")
+    chained, chained_ops = run_chain(emulator, "norm_residual:chain=true")
+    assert all(torch.equal(a, b) for a, b in zip(plain, chained, strict=True))
+    assert plain_ops == [18] * 5
+    # The last layer has no next one; the fifth call is not given the output of the fourth.
+    assert chained_ops == [18, 17, 17, 18, 18]
 
 
 @given(
