@@ -4,8 +4,8 @@ Replaces     rms_norm (input norm); add + rms_norm (after the attention): 19 ops
 Core map     a rectangle of cores for each tile row, a core for each tile or each few tiles: 2 x 48 at the real shape
              (on an 11 x 10 grid 2 more take part in the multicast of a rectangle); the first core of a rectangle leads
 us a call    about 6.5 (predicted arithmetic, not measured: launch 2, one read 0.5, exchange 1.5, compute and write 2.5)
-Chain        chain=true: the last add of layer i is the same kernel, with the gamma of layer i + 1, which takes that norm
-             if it is given that very tensor; layers in a row have 17 ops each
+Chain        chain=true: the last add of layer i is the same kernel, with the gamma of layer i + 1, which takes it
+             if given that very tensor; layers in a row have 17 ops each
 Limits       all tiles of a core stay in its L1: hidden up to 54,400 at 128 tokens on an 11 x 10 grid
 
 CBs of a core that holds n tiles (indices as in kernels/norm_residual/cbs.h)
