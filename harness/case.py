@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from typing import Literal
 
@@ -15,6 +16,9 @@ from harness.weights import LayerWeights
 Garbage = Literal["sevens", "noise"]
 WEIGHT_DTYPES = ("bfp8", "bf16")
 CACHE_DTYPES = ("bf16", "bfp8")
+
+LAST_POSITION = 1 << 23  # positions are exact in fp32 up to there, with room for the own tokens
+DRAM_BYTES = 32 << 30  # of a p150
 
 
 @dataclass(frozen=True)
@@ -41,10 +45,20 @@ class Case:
         for name, known in (("weights", WEIGHT_DTYPES), ("cache", CACHE_DTYPES)):
             if getattr(self, name) not in known:
                 raise UsageError(f"{name} is {getattr(self, name)!r}; it must be one of {', '.join(known)}")
-        if self.layer < 0:
-            raise UsageError(f"layer is {self.layer}; it must be 0 or more")
-        if self.S + self.rope_delta < 0:
-            raise UsageError(f"rope-delta {self.rope_delta} puts the first own token at {self.S + self.rope_delta}")
+        for name in ("layer", "seed"):
+            if not 0 <= getattr(self, name) < 2**32:
+                raise UsageError(f"{name} is {getattr(self, name)}; it must lie in 0..{2**32 - 1}")
+        if not 0 <= self.S + self.rope_delta <= LAST_POSITION:
+            raise UsageError(
+                f"rope-delta is {self.rope_delta}; at {self.S} valid rows it must lie in "
+                f"{-self.S}..{LAST_POSITION - self.S}, so that the first own position is 0 or more and exact in fp32"
+            )
+        parameters = sum(math.prod(dims) for dims in LayerWeights.shapes(self.shape).values())
+        need = 2 * (parameters + 2 * self.Smax * self.shape.kv_dim)
+        if need > DRAM_BYTES:
+            raise UsageError(
+                f"weights and caches of this shape take {need / 2**30:.0f} GiB in bf16; the card has {DRAM_BYTES >> 30}"
+            )
 
     def __str__(self) -> str:
         return (

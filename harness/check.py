@@ -21,7 +21,7 @@ from harness.registry import Spec
 from harness.targets import OpCall, Target
 from harness.verdict import Part
 
-REPORT_LINES = 12  # of an exception: a kernel's fault takes a few
+REPORT_LINES = 40  # of an exception: a deadlock of many threads takes some
 # What long work reports: the stage it is in, and a detail of it.
 Progress = Callable[[str, str], None]
 
@@ -124,6 +124,9 @@ def run_check(
     calls: list[OpCall] = []
     parts: list[Part] = []
     seconds = 0.0
+    if target.programs:
+        target.programs.schedule_seed = 0
+        target.programs.counts.clear()
     try:
         progress("upload", "weights and inputs")
         bench = Bench.prepare(target, spec, inputs)
@@ -142,8 +145,8 @@ def run_check(
         bench.close()
     except UsageError:
         raise
-    except Exception as error:
-        parts.append(Part("runs", False, _report(error)))
+    except (Exception, SystemExit) as error:
+        parts.append(Part("runs", False, describe(error)))
     return CheckResult(str(spec), inputs.case, target.name, tuple(parts), tuple(calls), seconds)
 
 
@@ -197,7 +200,8 @@ def _second_run(bench: Bench, first: dict[str, torch.Tensor], schedules: Sequenc
             return Part(name, False, f"race: another order of threads and transfers (seed {seed}): {difference}")
         return Part(name, False, "depends on cache rows that are not valid: other garbage, other result")
     again = f"{len(schedules)} times again" if len(schedules) > 1 else "again"
-    order = ", in another order of threads and transfers" if bench.target.programs else ""
+    ordered = bench.target.programs and bench.target.programs.counts
+    order = ", in another order of threads and transfers" if ordered else ""
     return Part(name, True, f"bit-identical {again}, with other garbage in the rows that are not valid{order}")
 
 
@@ -241,12 +245,17 @@ def _shape_and_dtype(bench: Bench, out: Any, want: tuple[int, ...]) -> Part:
     return Part("shape and dtype", passed, text if passed else f"{text}; it must be {list(want)} BFLOAT16 TILE")
 
 
-def _report(error: Exception) -> str:
+def describe(error: BaseException) -> str:
     """What went wrong, and the line of the implementation it came from."""
     lines = [line.rstrip() for line in str(error).splitlines() if line.strip()] or [""]
-    # tt-metal's exceptions open with their own place; what is wrong stands after "info:", before a backtrace.
+    # tt-metal's exceptions open with their own place; what is wrong stands after the last "info:", before a backtrace.
     if "info:" in lines[:-1]:
-        lines = lines[lines.index("info:") + 1 :][:1]
-    frames = [f for f in traceback.extract_tb(error.__traceback__) if Path(f.filename).parent.name == "layer_impls"]
-    where = f"\n({Path(frames[-1].filename).name}:{frames[-1].lineno})" if frames else ""
-    return f"{type(error).__name__}: {chr(10).join(lines[:REPORT_LINES])}{where}"
+        lines = lines[len(lines) - lines[::-1].index("info:") :]
+    if "backtrace:" in lines:
+        lines = lines[: lines.index("backtrace:")]
+    if len(lines) > REPORT_LINES:
+        lines[REPORT_LINES:] = [f"... and {len(lines) - REPORT_LINES} lines more"]
+    files = [(Path(f.filename), f.lineno) for f in traceback.extract_tb(error.__traceback__)]
+    own = [(path.name, n) for path, n in files if path.parent.name == "layer_impls" and not path.name.startswith("_")]
+    where = "\n({}:{})".format(*own[-1]) if own else ""
+    return f"{type(error).__name__}: {chr(10).join(lines)}{where}"

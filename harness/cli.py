@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import inspect
+import os
 import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -18,7 +19,7 @@ from harness import record, registry, report
 from harness.breakdown import run_breakdown
 from harness.case import CACHE_DTYPES, WEIGHT_DTYPES, Case, Inputs
 from harness.check import Progress as Report
-from harness.check import run_check
+from harness.check import describe, run_check
 from harness.compare import run_compare
 from harness.errors import UsageError
 from harness.shape import PRESETS, parse_shape
@@ -27,13 +28,13 @@ from harness.timing import TRACE_REGION
 
 app = typer.Typer(
     help="Judge and time implementations of one decoder layer on Tenstorrent Blackhole.",
-    no_args_is_help=True,
     add_completion=False,
     rich_markup_mode=None,
     pretty_exceptions_enable=False,
 )
 # typer brings its own copy of click in some releases; this is the base of its errors in all of them.
 ClickError: type[Exception] = next(c for c in typer.BadParameter.__mro__ if c.__name__ == "ClickException")
+MOST_SCHEDULES = 10_000
 Impl = Annotated[str, typer.Argument(metavar="IMPL", help="An implementation, as op_graph:attn=standard.")]
 Shape = Annotated[str, typer.Option(help=f"{', '.join(PRESETS)}; then ,field=value to change one.")]
 Layer = Annotated[int, typer.Option(help="Which layer; its weights and inputs are its own.")]
@@ -125,10 +126,11 @@ def check(
     json: Json = None,
 ) -> None:
     """Is it right? Judges one layer against the torch oracle."""
-    if schedules < 1 or schedule_seed < 0:
-        raise UsageError("schedules must be 1 or more, and schedule-seed 0 or more")
+    if not (1 <= schedules <= MOST_SCHEDULES and 0 <= schedule_seed < 2**32):
+        raise UsageError(f"schedules must lie in 1..{MOST_SCHEDULES}, and schedule-seed in 0..{2**32 - 1}")
     if target != "emulator" and (schedules, schedule_seed) != (1, 1):
         raise UsageError(f"the {target} has one schedule, its own; --schedules and --schedule-seed are the emulator's")
+    record.check_path(json)
     spec = registry.parse(implementation)
     with open_target(target) as opened:
         with _progress(4) as progress:
@@ -151,6 +153,7 @@ def compare(
     json: Json = None,
 ) -> None:
     """Which is faster? Judges A and B on the same inputs, then shows their times side by side."""
+    record.check_path(json)
     specs = [registry.parse(first), registry.parse(second)]
     with open_target(target, trace_region=TRACE_REGION if target == "device" else 0) as opened:
         with _progress(8) as progress:
@@ -171,10 +174,17 @@ def breakdown(
     json: Json = None,
 ) -> None:
     """Where does the time go? A line per op of one layer."""
+    record.check_path(json)
     spec = registry.parse(implementation)
     with open_target(target, trace_region=TRACE_REGION if target == "device" else 0) as opened:
-        with _progress(1) as progress:
-            result = run_breakdown(opened, spec, Inputs.random(case), progress)
+        try:
+            with _progress(1) as progress:
+                result = run_breakdown(opened, spec, Inputs.random(case), progress)
+        except UsageError:
+            raise
+        except (Exception, SystemExit) as error:
+            report.make_console().print(f"FAIL {spec}: {describe(error)}", markup=False)
+            raise typer.Exit(1) from None
         report.make_console().print(opened.opened, report.render_breakdown(result), sep="\n")
         if json:
             record.write(json, "breakdown", opened, record.breakdown_dict(result))
@@ -196,14 +206,20 @@ def doctor() -> None:
 
 def main() -> None:
     """Entry point: errors that a user can act on take one line."""
+    if len(sys.argv) == 1:
+        sys.argv.append("--help")
     try:
         code = app(standalone_mode=False)
+        sys.stdout.flush()
     except UsageError as error:
         code = _complain(str(error))
     except ClickError as error:
         code = _complain(error.format_message())  # type: ignore[attr-defined]
-    except typer.Abort:
+    except (typer.Abort, KeyboardInterrupt):
         code = 130
+    except OSError as error:
+        code = _complain(f"cannot write the report: {error.strerror}")
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())  # what is left unwritten, nobody can take
     sys.exit(code if isinstance(code, int) else 0)
 
 

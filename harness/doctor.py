@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import platform
-import shutil
 import subprocess
 import sys
 from dataclasses import dataclass
 from importlib import metadata, util
 from pathlib import Path
 
+from harness.emulator import toolchain
+from harness.errors import UsageError
 from harness.targets.target import CARDS, SIM_DIR, TTNN_VERSION, find_simulator
 
 SFPI = Path("/opt/tenstorrent/sfpi")
@@ -43,12 +44,12 @@ def _torch() -> Finding:
 
 
 def _compiler() -> Finding:
-    for name in ("g++", "clang++"):
-        path = shutil.which(name)
-        if path:
-            line = subprocess.run([path, "--version"], capture_output=True, text=True).stdout.splitlines()[0]
-            return Finding("C++ compiler", True, line, "kernels on the emulator")
-    return Finding("C++ compiler", False, "none", "kernels on the emulator", "install g++ or clang++")
+    needed = "kernels on the emulator"
+    try:
+        _, version = toolchain.compiler()
+    except UsageError as error:
+        return Finding("C++ compiler", False, "none", needed, str(error))
+    return Finding("C++ compiler", True, (version.splitlines() or ["says no version"])[0], needed)
 
 
 def _ttnn() -> Finding:
@@ -56,7 +57,7 @@ def _ttnn() -> Finding:
     version = _version("ttnn")
     if version is None:
         has_wheel = sys.version_info[:2] in ((3, 10), (3, 12)) and sys.platform == "linux"
-        advice = "pip install 'layerbench[ttnn]'" if has_wheel else "its wheels are for Linux, Python 3.10 and 3.12"
+        advice = "pip install 'layerbench[ttnn]'" if has_wheel else "needs Python 3.10 or 3.12 on Linux: make test"
         return Finding("ttnn", False, "not installed", needed, advice)
     if version != TTNN_VERSION:
         return Finding("ttnn", False, version, needed, f"pip install ttnn=={TTNN_VERSION}: others are not tried")

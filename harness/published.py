@@ -7,7 +7,6 @@ a call of any other shape, dtype or config has no published time. docs/model.md 
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -30,7 +29,7 @@ _DECODE = {(8192, "bf16"): 175.3, (5120, "bf16"): 149.0, (8192, "bfp8"): 143.0, 
 # Smax, folded -> us of standard attention under a bfp4 mask, bf16 cache; q_chunk 32, folded 128.
 _STANDARD = {(8192, False): 516.0, (5120, False): 322.0, (8192, True): 708.0, (5120, True): 460.0}
 _X, _Q, _KV, _INTER = (1, 1, 64, 1536), (1, 16, 64, 128), (1, 8, 64, 128), (1, 1, 64, 6144)
-# Op, first input's shape -> label and us of its first, second, ... appearance in a layer.
+# Op, shape -> label and us; of two alike, the earlier in the layer first.
 _OTHER: dict[tuple[str, tuple[int, ...]], list[tuple[str, float]]] = {
     ("rms_norm", _X): [("rms_norm", 17.3), ("rms_norm2", 17.4)],
     ("rms_norm", _Q): [("q_norm", 6.5)],
@@ -42,6 +41,13 @@ _OTHER: dict[tuple[str, tuple[int, ...]], list[tuple[str, float]]] = {
     ("experimental.nlp_concat_heads", _Q): [("concat_heads", 27.7)],
     ("add", _X): [("add", 6.5), ("add2", 6.7)],
     ("multiply", _INTER): [("mul", 10.9)],
+}
+
+# The later of two alike -> labels of which one has come before it.
+_AFTER = {
+    "rms_norm2": {"attention", "concat_heads", "wo"},
+    "add2": {"w1 + silu", "w3", "mul", "w2"},
+    "fill v": {"fill k"},
 }
 
 
@@ -56,17 +62,13 @@ class Labelled:
 
 def label_calls(calls: Sequence[OpCall]) -> list[Labelled]:
     """Match the calls of one layer, in order, with the published ops."""
-    seen: Counter[tuple[str, tuple[int, ...]]] = Counter()
-    return [_label(call, seen) for call in calls]
+    labelled: list[Labelled] = []
+    for call in calls:
+        labelled.append(_label(call, {entry.label for entry in labelled}))
+    return labelled
 
 
-def total_us(labelled: Sequence[Labelled]) -> float | None:
-    """Sum over the ops, None unless every op has a published time."""
-    times = [entry.us for entry in labelled]
-    return sum(t for t in times if t is not None) if times and None not in times else None
-
-
-def _label(call: OpCall, seen: Counter[tuple[str, tuple[int, ...]]]) -> Labelled:
+def _label(call: OpCall, before: set[str]) -> Labelled:
     shapes = [t.shape for t in call.inputs]
     dtypes = [t.dtype for t in call.inputs]
     nothing = Labelled(call, call.name.rpartition(".")[2], None)
@@ -89,11 +91,11 @@ def _label(call: OpCall, seen: Counter[tuple[str, tuple[int, ...]]]) -> Labelled
         return Labelled(call, "attention", _attention_us(call.name, shapes, dtypes))
     # fill_cache takes the cache first; the own rows tell which it is.
     key = (call.name, shapes[1] if call.name == "fill_cache" else shapes[0])
-    entries = _OTHER.get(key, [])
-    index, seen[key] = seen[key], seen[key] + 1
-    if index >= len(entries):
+    entries = _OTHER.get(key)
+    if not entries:
         return nothing
-    label, us = entries[index]
+    # Of two alike, what came before tells which it is, even where the other one is fused away.
+    label, us = entries[-1] if before & _AFTER.get(entries[-1][0], set()) else entries[0]
     return Labelled(call, label, us if set(dtypes) == {"bf16"} else None)
 
 

@@ -68,6 +68,18 @@ def comparison_dict(c: Comparison) -> dict[str, Any]:
     return {"passed": c.passed, "origin": c.origin, "why_no_time": c.why or None, "entries": entries}
 
 
+def check_path(path: Path | None) -> None:
+    """Raise `UsageError` if no record can be written to `path`; better before the work than after it."""
+    if path is None:
+        return
+    if path.is_dir() or not path.name:
+        raise UsageError(f"cannot write {path}: it is a folder; --json takes a file")
+    if not path.parent.is_dir():
+        raise UsageError(f"cannot write {path}: there is no folder {path.parent}")
+    if not os.access(path.parent, os.W_OK):
+        raise UsageError(f"cannot write {path}: the folder {path.parent} is not writable")
+
+
 def write(path: Path, command: str, target: Target, result: dict[str, Any]) -> None:
     """Write beside the file and rename, so that a reader sees the old record or the new one."""
     record = {

@@ -50,14 +50,16 @@ def load(name: str) -> type[Implementation]:
         raise UsageError(f"unknown implementation {name!r}; {hint}")
     try:
         module = importlib.import_module(f"layer_impls.{name}")
-    except Exception as error:
-        raise UsageError(f"layer_impls/{name}.py does not import: {type(error).__name__}: {error}") from error
+    except (Exception, SystemExit) as error:
+        text = " ".join(str(error).split())
+        raise UsageError(f"layer_impls/{name}.py does not import: {type(error).__name__}: {text}") from error
     found = [
         c for c in vars(module).values()
         if isinstance(c, type) and issubclass(c, Implementation) and c.__module__ == module.__name__
     ]  # fmt: skip
     if len(found) != 1:
         raise UsageError(f"layer_impls/{name}.py defines {len(found)} subclasses of Implementation; it needs one")
+    _check_options(name, found[0])
     return found[0]
 
 
@@ -82,6 +84,18 @@ def describe_options(cls: type[Implementation]) -> list[str]:
     """`option=choices (default)` for each option of an implementation."""
     kinds = typing.get_type_hints(cls.Options)
     return [f"{f.name}={_choices(kinds[f.name])} ({_text(f.default)})" for f in dataclasses.fields(cls.Options)]
+
+
+def _check_options(name: str, cls: type[Implementation]) -> None:
+    kinds = typing.get_type_hints(cls.Options)
+    for f in dataclasses.fields(cls.Options):
+        kind = kinds[f.name]
+        if (
+            kind not in (bool, int) and typing.get_origin(kind) is not typing.Literal
+        ) or f.default is dataclasses.MISSING:
+            raise UsageError(
+                f"layer_impls/{name}.py: option {f.name} must be a Literal, an int or a bool, and have a default"
+            )
 
 
 def _text(value: Any) -> str:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import math
 from dataclasses import dataclass
 
 from harness.errors import UsageError
@@ -50,8 +51,8 @@ class LayerShape:
             raise UsageError(f"n_heads {self.n_heads} is not a multiple of n_kv_heads {self.n_kv_heads}")
         if not 0 < self.rms_eps < 1:
             raise UsageError(f"rms_eps is {self.rms_eps}; it must lie between 0 and 1")
-        if self.rope_theta <= 1:
-            raise UsageError(f"rope_theta is {self.rope_theta}; it must be above 1")
+        if not 1 < self.rope_theta < math.inf:
+            raise UsageError(f"rope_theta is {self.rope_theta}; it must be a number above 1")
 
     @property
     def group(self) -> int:

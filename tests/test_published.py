@@ -58,3 +58,8 @@ def test_times_are_shown_for_the_emulator_only(emulator):
     assert from_calls("op_graph", "emulator", calls).origin == published.ORIGIN
     on_simulator = from_calls("op_graph", "simulator", calls)
     assert on_simulator.origin is None and on_simulator.total_us is None
+
+
+def test_the_last_add_keeps_its_name_where_the_first_is_fused_away(emulator):
+    lines = labelled(emulator, "norm_residual", Case()).lines
+    assert (lines[-1].label, lines[-1].us) == ("add2", 6.7)

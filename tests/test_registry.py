@@ -67,3 +67,29 @@ def test_a_broken_file_is_reported_and_harms_no_other(extra_file):
     with pytest.raises(UsageError, match="defines 0 subclasses of Implementation; it needs one"):
         registry.load("broken_empty")
     assert registry.load("op_graph")
+
+
+@pytest.mark.parametrize("field", ["speed: float = 1.0", "depth: int"])
+def test_options_nobody_could_give_are_named(extra_file, field):
+    extra_file(
+        "odd",
+        f"""
+        from dataclasses import dataclass
+        from layer_impls.op_graph import OpGraph
+        @dataclass(frozen=True)
+        class Odd:
+            {field}
+        class Mine(OpGraph):
+            Options = Odd
+        """,
+    )
+    with pytest.raises(
+        UsageError, match=r"option (speed|depth) must be a Literal, an int or a bool, and have a default"
+    ):
+        registry.load("odd")
+
+
+def test_a_file_that_exits_is_a_broken_one(extra_file):
+    extra_file("quitter", "import sys; sys.exit('bye')")
+    with pytest.raises(UsageError, match="quitter.py does not import: SystemExit: bye"):
+        registry.load("quitter")

@@ -88,4 +88,4 @@ def test_schedules_are_the_emulators(monkeypatch, capsys):
     code, _, stderr = run_main(monkeypatch, capsys, "check", "op_graph", "--target", "simulator", "--schedules", "3")
     assert code == 2 and "the simulator has one schedule, its own" in stderr
     code, _, stderr = run_main(monkeypatch, capsys, "check", "op_graph", "--schedules", "0")
-    assert code == 2 and "schedules must be 1 or more" in stderr
+    assert code == 2 and "schedules must lie in 1..10000" in stderr

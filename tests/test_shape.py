@@ -58,7 +58,9 @@ def test_parse_shape_refuses(text):
         ({"cache": "fp8"}, "cache is 'fp8'; it must be one of bf16, bfp8"),
         ({"weights": "int8"}, "weights is 'int8'"),
         ({"layer": -1}, "layer is -1"),
-        ({"S": 100, "rope_delta": -101}, "rope-delta -101"),
+        ({"S": 100, "rope_delta": -101}, "rope-delta is -101; at 100 valid rows it must lie in -100.."),
+        ({"seed": -1}, "seed is -1"),
+        ({"Smax": 1 << 30}, "the card has 32"),
     ],
 )
 def test_illegal_cases_say_what_is_wrong(fields, message):

@@ -73,6 +73,7 @@ class Recorder:
     module: Any
     synchronize: Callable[[], None] = lambda: None
     live_traces: int = 0
+    running: tuple[str, float] | None = None  # the op under way, and since when on the monotonic clock
     _observer: Callable[[OpCall], None] | None = field(default=None, repr=False)
 
     @property
@@ -98,6 +99,13 @@ class Recorder:
 
     def launch(self, name: str, fn: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
         """Run one op; report it when someone observes."""
+        self.running = (name, time.monotonic())
+        try:
+            return self._launch(name, fn, args, kwargs)
+        finally:
+            self.running = None
+
+    def _launch(self, name: str, fn: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
         observer = self._observer
         if observer is None:
             return fn(*args, **kwargs)

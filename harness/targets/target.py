@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import os
+import signal
 import sys
 import threading
+import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -21,6 +23,7 @@ TARGETS = ("emulator", "simulator", "device")
 SIM_DIR = Path("~/sim")  # where ttsim's README puts its files
 CARDS = Path("/dev/tenstorrent")
 TTNN_VERSION = "0.81.1"
+LAUNCH_SECONDS = 900  # the longest op at the real size takes about 30 on ttsim
 CLOSE_SECONDS = 60  # after a failed launch the real ttnn can hang when its device closes
 
 
@@ -79,10 +82,14 @@ def open_target(name: str, trace_region: int = 0, grid: tuple[int, int] | None =
     where = f"ttnn {TTNN_VERSION} on {library}" if library else f"ttnn {TTNN_VERSION} on a card"
     recorder = Recorder(ttnn, lambda: ttnn.synchronize_device(device))
     target = Target(name, recorder, device, f"{where}, grid {size.x}x{size.y}")
+    # ttnn waits for a hung kernel in C++, where Python hears no Ctrl-C: let the signal end the process itself.
+    interrupt = signal.signal(signal.SIGINT, signal.SIG_DFL)
+    threading.Thread(target=_watch, args=(target,), daemon=True).start()
     try:
         yield target
     finally:
         _close(target)
+        signal.signal(signal.SIGINT, interrupt)
 
 
 @contextmanager
@@ -137,6 +144,21 @@ def _import_ttnn() -> Any:
         )
         raise UsageError(f"the real ttnn does not import ({error}); {hint}") from error
     return ttnn
+
+
+def _watch(target: Target) -> None:
+    """End the process when an op does not end: the real ttnn waits for ever for a kernel that waits for ever."""
+    while True:
+        time.sleep(1)
+        running = target.recorder.running
+        if running and time.monotonic() - running[1] > LAUNCH_SECONDS:
+            print(
+                f"layerbench: {running[0]} did not end within {LAUNCH_SECONDS} s on the {target.name}; a kernel may "
+                "wait for what never comes: the emulator names it (--target emulator)",
+                file=sys.stderr,
+                flush=True,
+            )
+            os._exit(1)
 
 
 def _close(target: Target) -> None:

@@ -7,7 +7,8 @@ from pathlib import Path
 import pytest
 import torch
 
-from harness.emulator.programs import KernelFault, programs_of, toolchain
+from harness.emulator import toolchain
+from harness.emulator.programs import KernelFault, programs_of
 from harness.errors import UsageError
 from tests.emulator import good
 from tests.emulator.build import Builder

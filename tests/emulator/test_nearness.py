@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 import torch
 
-from harness.emulator import build, open_device, ttnn
+from harness.emulator import open_device, toolchain, ttnn
 from harness.emulator.formats import DataType, Layout, Rounding, decode, encode
 from harness.emulator.numerics import matmul
 from harness.emulator.ttnn import Device
@@ -47,7 +47,9 @@ def test_the_emulator_is_nearer_than_the_formula(name: str, device: Device, simu
     assert_nearer(results[0], theirs[0], CASES[name].formula(values))
 
 
-@pytest.mark.skipif(build.compiler() is None, reason="without a C++ compiler products are formed with less detail")
+@pytest.mark.skipif(
+    toolchain.find_compiler() is None, reason="without a C++ compiler products are formed with less detail"
+)
 @pytest.mark.parametrize("name", CASES)
 def test_with_a_compiler_the_emulator_gives_the_same_bits(name: str, device: Device, simulated: dict[str, Any]) -> None:
     _, results = run(ttnn, device, CASES[name])

@@ -9,12 +9,12 @@ import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from harness.emulator import build
+from harness.emulator import toolchain
 from harness.emulator.numerics import fpu, matmul, sfpu
 from harness.emulator.ttnn import MathFidelity
 
 PASSES = {MathFidelity.LoFi: 1, MathFidelity.HiFi2: 2, MathFidelity.HiFi3: 3, MathFidelity.HiFi4: 4}
-needs_compiler = pytest.mark.skipif(build.compiler() is None, reason="needs a C++ compiler")
+needs_compiler = pytest.mark.skipif(toolchain.find_compiler() is None, reason="needs a C++ compiler")
 
 
 def bf16(*shape: int, seed: int = 0, spread: float = 0) -> torch.Tensor:

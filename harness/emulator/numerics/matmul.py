@@ -14,7 +14,7 @@ from pathlib import Path
 
 import torch
 
-from harness.emulator import build
+from harness.emulator import toolchain
 from harness.emulator.formats import FACE, TILE
 from harness.emulator.numerics.config import MathFidelity
 from harness.emulator.numerics.fpu import PASSES, SRC_A_BITS, SRC_B_BITS, cut
@@ -49,11 +49,12 @@ def matmul(
 
 @functools.cache
 def _library() -> ctypes.CDLL | None:
-    library = build.library(Path(__file__).with_name("matmul.cpp"))
-    if library is not None:
-        pointer, number = ctypes.c_void_p, ctypes.c_int64
-        library.matmul.argtypes = [pointer] * 3 + [number] * 3 + [ctypes.c_int] * 2 + [number] * 2
-        library.matmul.restype = None
+    if toolchain.find_compiler() is None:
+        return None
+    library = ctypes.CDLL(str(toolchain.library(Path(__file__).with_name("matmul.cpp"))))
+    pointer, number = ctypes.c_void_p, ctypes.c_int64
+    library.matmul.argtypes = [pointer] * 3 + [number] * 3 + [ctypes.c_int] * 2 + [number] * 2
+    library.matmul.restype = None
     return library
 
 

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from harness.emulator.programs.toolchain import NATIVE, tool
+from harness.emulator.toolchain import NATIVE, tool
 
 
 @dataclass(frozen=True)

@@ -9,7 +9,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from harness.emulator.programs.faults import KernelFault, Location
-from harness.emulator.programs.toolchain import tool
+from harness.emulator.toolchain import tool
 
 # The freestanding part of the C++ library, which the device's toolchain offers too.
 FREESTANDING = re.compile(

@@ -10,8 +10,8 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
 
+from harness.emulator import toolchain
 from harness.emulator.numerics.config import MathFidelity
-from harness.emulator.programs import toolchain
 from harness.emulator.programs.descriptors import ComputeConfigDescriptor, KernelDescriptor
 from harness.emulator.programs.faults import KernelFault, Location
 from harness.emulator.programs.hygiene import check_globals, check_includes, check_symbols, project_files

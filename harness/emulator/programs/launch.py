@@ -10,8 +10,8 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from harness.emulator import toolchain
 from harness.emulator.memory import L1_BYTES, Buffer, align
-from harness.emulator.programs import toolchain
 from harness.emulator.programs.counts import ProgramCounts
 from harness.emulator.programs.descriptors import (
     NOC_MODE,

@@ -16,26 +16,37 @@ from pathlib import Path
 
 from harness.errors import UsageError
 
-NATIVE = Path(__file__).parent.parent / "native"
+NATIVE = Path(__file__).parent / "native"
 
 
 def cache_dir() -> Path:
     """Where compiled code is kept: LAYERBENCH_CACHE, or layerbench in the user's cache directory."""
     own = os.environ.get("LAYERBENCH_CACHE")
     base = Path(own) if own else Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "layerbench"
-    base.mkdir(parents=True, exist_ok=True)
+    try:
+        base.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise UsageError(f"cannot make the cache folder {base}: {error.strerror}; set LAYERBENCH_CACHE") from error
+    if not os.access(base, os.W_OK):
+        raise UsageError(f"the cache folder {base} is not writable; set LAYERBENCH_CACHE to one that is")
     return base
+
+
+def find_compiler() -> str | None:
+    """Path of the C++ compiler: $CXX where that is set, else g++ or clang++. None where there is none."""
+    own = os.environ.get("CXX")
+    if own and shutil.which(own) is None:
+        raise UsageError(f"CXX names {own}, which is not there; set it to a C++ compiler, or unset it")
+    return next(filter(None, map(shutil.which, [own] if own else ["g++", "clang++"])), None)
 
 
 @functools.cache
 def compiler() -> tuple[str, str]:
-    """Path and version text of the C++ compiler: $CXX, g++ or clang++. Raises UsageError when there is none."""
-    for name in filter(None, (os.environ.get("CXX"), "g++", "clang++")):
-        path = shutil.which(name)
-        if path:
-            version = subprocess.run([path, "--version"], capture_output=True, text=True, check=False).stdout
-            return path, version
-    raise UsageError("no C++ compiler found: the emulator needs g++ or clang++ (or CXX set to one) to run kernels")
+    """Path and version text of the C++ compiler. Raises UsageError when there is none."""
+    path = find_compiler()
+    if path is None:
+        raise UsageError("no C++ compiler found: the emulator needs g++ or clang++ (or CXX set to one) to run kernels")
+    return path, subprocess.run([path, "--version"], capture_output=True, text=True, check=False).stdout
 
 
 def is_clang() -> bool:
@@ -131,7 +142,16 @@ def machine() -> Path:
     return build("machine", digest(["machine", *keys.values()]), link)
 
 
+def library(source: Path) -> Path:
+    """``source`` as a shared library, built at the first use."""
+    path, version = compiler()
+    flags = ["-std=c++17", "-O3", "-march=native", "-fno-math-errno", "-fno-trapping-math", "-shared", "-fPIC"]
+    key = digest([version, cpu(), *flags, source.read_bytes()])
+    return build(f"{source.stem}.so", key, lambda out: _run([path, *flags, str(source), "-o", str(out)]))
+
+
 def _run(command: list[str]) -> None:
     done = subprocess.run(command, capture_output=True, text=True)
     if done.returncode:
-        raise UsageError(f"the emulator does not compile with {command[0]}:\n{done.stderr}"[:4000])
+        said = (done.stderr.strip().splitlines() or ["it says nothing"])[0]
+        raise UsageError(f"{command[0]} does not compile the emulator: {said[:400]}; set CXX to g++ or clang++")
