@@ -5,19 +5,80 @@ from __future__ import annotations
 import pytest
 
 from harness.emulator.programs import Prediction, programs_of
-from tests.emulator import good
+from tests.emulator import good, twins
 from tests.emulator.build import Builder
-from tests.emulator.good import GOOD
 from tests.emulator.twins import TWINS
+
+PROGRAMS = ("matmul", "norm", "multicast", "rounds", "ring")
 
 
 def predicted(b: Builder) -> Prediction:
     return programs_of(b.device).counts[-1].predicted
 
 
+def near(b: Builder, name: str) -> bool:
+    least, most = TWINS[name].published
+    return 0.85 * least < predicted(b).us < 1.15 * most
+
+
 @pytest.mark.parametrize("name", TWINS)
 def test_twin_is_near_the_published_op(builder: Builder, name: str) -> None:
-    twin = TWINS[name]
-    twin.run(builder)
-    least, most = twin.published
-    assert 0.85 * least < predicted(builder).us < 1.15 * most
+    TWINS[name].run(builder)
+    assert near(builder, name)
+
+
+def test_another_pattern_is_not_near(builder: Builder) -> None:
+    """Two reads in flight, half the reads, or half the cores: 15 % tells them apart."""
+    name = "create_qkv_heads: 2 cores x 128 reads, one in flight"
+    for cores, each, block in ((2, 128, 2), (2, 64, 1), (4, 64, 1)):
+        twins.copy(builder, cores, each, block)
+        assert not near(builder, name)
+
+
+@pytest.mark.parametrize("name", PROGRAMS)
+def test_two_runs_take_the_same_cycles(builder: Builder, name: str) -> None:
+    good.GOOD[name](builder)
+    first = predicted(builder)
+    good.GOOD[name](builder)
+    assert predicted(builder) == first
+
+
+def test_stalls_say_what_binds(builder: Builder) -> None:
+    """A copy with one read in flight waits for its reads, and its writer for pages."""
+    twins.copy(builder, 1, 64)
+    threads = predicted(builder).cores[0, 0]
+    assert max(threads["RISCV_1"].stalls, key=threads["RISCV_1"].stalls.__getitem__) == "read"
+    assert max(threads["RISCV_0"].stalls, key=threads["RISCV_0"].stalls.__getitem__) == "CB empty"
+    for times in threads.values():
+        assert sum(times.stalls.values()) < times.end
+
+
+def test_a_semaphore_carries_its_senders_time(builder: Builder) -> None:
+    """Tiles that go round a ring arrive one hop after the other, and who waits says so."""
+    good.rounds(builder, 4, 2, turns=2)
+    short = predicted(builder)
+    good.rounds(builder, 4, 2, turns=6)
+    long = predicted(builder)
+    assert long.cycles > short.cycles + 4 * 360, "four more turns, each a write and its acknowledgement"
+    assert all(sum(t.stalls["semaphore"] for t in threads.values()) > 0 for threads in long.cores.values())
+
+
+def test_many_cores_share_the_banks(builder: Builder) -> None:
+    """110 cores with reads in flight get no more than the banks give, and most of what they give to all."""
+    twins.copy(builder, 110, 32, block=16)
+    p = predicted(builder)
+    busy_gb_s = p.dram_bytes * p.clock_mhz / p.cycles / 1e3
+    assert 300 < busy_gb_s < 344 * 1.02
+    twins.copy(builder, 1, 32, block=16)
+    alone = predicted(builder)
+    assert alone.dram_bytes / alone.cycles < 46.3
+
+
+def test_a_product_takes_its_phases(builder: Builder) -> None:
+    """16 tile products, 16 cycles a phase."""
+    fidelity, busy = builder.ttnn.MathFidelity, []
+    for phases in (fidelity.LoFi, fidelity.HiFi2, fidelity.HiFi3, fidelity.HiFi4):
+        good.matmul(builder, math_fidelity=phases)
+        math = predicted(builder).cores[0, 0]["math"]
+        busy.append(math.end - sum(math.stalls.values()))
+    assert [b - busy[0] for b in busy] == [0, 256, 512, 768]

@@ -30,8 +30,8 @@ def first_cores(b: Builder, n: int) -> Any:
     return t.CoreRangeSet([t.CoreRange(t.CoreCoord(0, y), t.CoreCoord(wide - 1, y)) for y, wide in ranges])
 
 
-def copy(b: Builder, cores: int, each: int) -> None:
-    """Each core copies ``each`` tiles, one read in flight."""
+def copy(b: Builder, cores: int, each: int, block: int = 1) -> None:
+    """Each core copies ``each`` tiles, ``block`` reads in flight."""
     shape, grid = (1, 1, 32, 32 * cores * each), first_cores(b, cores)
     a, out = b.tensor(values(1, shape)), b.empty(shape)
 
@@ -39,12 +39,12 @@ def copy(b: Builder, cores: int, each: int) -> None:
         return (y * COLUMNS + x) * each
 
     kernels = [
-        b.kernel("reader.cpp", "reader", grid, [1, 1, *b.accessors(a)],
+        b.kernel("reader.cpp", "reader", grid, [1, block, *b.accessors(a)],
                  lambda x, y: [a.buffer_address(), 0, first(x, y), each]),
         b.kernel("writer.cpp", "writer", grid, [0, 1, *b.accessors(out)],
                  lambda x, y: [out.buffer_address(), first(x, y), each]),
     ]  # fmt: skip
-    b.run([a, out], b.program(kernels, [b.cb(0, grid, 2)]))
+    b.run([a, out], b.program(kernels, [b.cb(0, grid, 2 * block)]))
 
 
 def add(b: Builder, cores: int) -> None:
