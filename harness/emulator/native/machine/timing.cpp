@@ -24,7 +24,12 @@ uint64_t one_way(const Core& from, const Core& to, uint8_t noc) {
 
 bool one_axis(const Core& a, const Core& b) { return a.noc_x == b.noc_x || a.noc_y == b.noc_y; }
 
-// The beginning of a transfer between a core and a bank, given the core's own port.
+bool in_row(const Core& core, const Place& bank, uint8_t noc) {
+    return core.noc_y == machine.chip.bank_row[noc][bank.unit % 8];
+}
+
+// The beginning of a transfer between a core and a bank, given the core's own port. A core that stays with a bank of
+// its row shares no path with others.
 uint64_t book_bank(Thread& t, const Place& bank, uint32_t bytes, uint8_t noc, Calendar& port) {
     const Chip& c = machine.chip;
     const bool stream = t.pending.bank[noc] == bank.unit;
@@ -33,7 +38,9 @@ uint64_t book_bank(Thread& t, const Place& bank, uint32_t bytes, uint8_t noc, Ca
     const uint64_t begin =
         std::max({b.requests[noc].book(t.clock, c.request), b.data.book(t.clock, cycles(bytes, c.bank)),
                   port.book(t.clock, cycles(bytes, stream ? c.bank : c.core_scattered))});
-    return stream ? begin : std::max(begin, machine.scattered.book(t.clock, cycles(bytes, c.scattered)));
+    return stream && in_row(*t.core, bank, noc)
+               ? begin
+               : std::max(begin, machine.scattered.book(t.clock, cycles(bytes, c.scattered)));
 }
 
 void note(uint64_t& time, uint64_t at) { time = std::max(time, at); }
@@ -81,7 +88,8 @@ void time_read(Thread& t, const Transfer& r) {
     Calendar& port = t.core->incoming[r.noc];
     uint64_t at;
     if (r.from.space == Space::Dram) {
-        at = book_bank(t, r.from, r.bytes, r.noc, port) + c.dram_read + cycles(r.bytes, c.bank);
+        at = book_bank(t, r.from, r.bytes, r.noc, port) + cycles(r.bytes, c.bank) +
+             (in_row(*t.core, r.from, r.noc) ? c.dram_read_row : c.dram_read);
     } else {
         Core& source = machine.cores[r.from.unit];
         const uint64_t flow = cycles(r.bytes, c.link);
@@ -99,6 +107,7 @@ void time_write(Thread& t, const Transfer& w) {
     uint64_t begin, round = c.l1_write;
     if (w.to.space == Space::Dram) {
         begin = book_bank(t, w.to, w.bytes, w.noc, port);
+        if (in_row(*t.core, w.to, w.noc)) round = c.l1_write_axis;
     } else {
         Core& to = machine.cores[w.receivers[0]];
         begin = std::max(port.book(t.clock, flow), to.incoming[w.noc].book(t.clock, flow));

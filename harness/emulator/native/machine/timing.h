@@ -31,6 +31,9 @@ struct Chip {
     double core_scattered = 23;  // [S] B/cycle of one core that reads all banks
     uint64_t request = 16;       // [S] 16.4 cycles a request, an endpoint and NoC
     uint64_t dram_read = 466;    // [F] with issue and 2 KB of data, 540 in all; alone it was measured at 582 [S]
+    uint64_t dram_read_row =
+        320;  // [S] less what a read of L1 on one axis saves; two of 16 KB in flight then give `bank`
+    uint8_t bank_row[2][8] = {{11, 2, 9, 5, 11, 3, 8, 6}, {1, 10, 4, 7, 1, 10, 4, 7}};  // [S] of a NoC's endpoint
 
     // NoC.
     double link = 60;                              // [S] B/cycle from L1 to L1
