@@ -10,6 +10,7 @@ from harness import published
 from harness.breakdown import Breakdown
 from harness.check import CheckResult
 from harness.compare import Comparison, Entry
+from harness.emulator.programs import Prediction
 
 # Wide enough for the tables where the output is a file or a pipe.
 PLAIN_WIDTH = 140
@@ -76,10 +77,11 @@ def render_breakdown(b: Breakdown) -> RenderableType:
 
 def _counts(b: Breakdown) -> RenderableType:
     """What each program of kernels did."""
-    table = Table(title="programs of kernels, counted by the emulator", title_justify="left")
+    title = "programs of kernels, counted by the emulator; us predicted from its virtual time, not measured"
+    table = Table(title=title, title_justify="left")
     for column in (
-        "#", "program", "cores", "DRAM reads", "DRAM writes", "L1 reads", "L1 writes", "multicasts", "atomics",
-        "barriers rd/wr", "most reads in flight",
+        "#", "program", "predicted us", "cores", "DRAM reads", "DRAM writes", "L1 reads", "L1 writes",
+        "multicasts", "atomics", "barriers rd/wr", "most reads in flight",
     ):  # fmt: skip
         table.add_column(column, justify="left" if column == "program" else "right")
     details: list[RenderableType] = []
@@ -90,6 +92,7 @@ def _counts(b: Breakdown) -> RenderableType:
         table.add_row(
             str(n),
             line.label,
+            us(line.counts.predicted.us),
             str(len(line.counts.cores)),
             _moved(c.dram_reads, c.dram_read_bytes),
             _moved(c.dram_writes, c.dram_write_bytes),
@@ -102,9 +105,25 @@ def _counts(b: Breakdown) -> RenderableType:
         )
         tiles = ", ".join(f"{count} {kind}" for kind, count in sorted(c.tile_ops.items()))
         pages = ", ".join(f"{index}: {most}" for index, most in sorted(c.cb_high_water.items()) if most)
+        details.append(Text(f"{n} {line.label}: {_predicted(line.counts.predicted)}"))
         details.append(Text(f"{n} {line.label}: tile ops: {tiles or 'none'}"))
         details.append(Text(f"{n} {line.label}: most pages in a CB: {pages or 'none'}"))
     return Group(table, *details)
+
+
+def _predicted(p: Prediction) -> str:
+    """What the predicted time consists of, and where the slowest core's threads wait."""
+    slowest = max(p.cores, key=lambda core: max(t.end for t in p.cores[core].values()))
+    waits = [
+        f"{thread} {cycles / p.clock_mhz:.1f} for {why}"
+        for thread, times in p.cores[slowest].items()
+        for why, cycles in times.stalls.items()
+        if cycles / p.clock_mhz >= 0.1
+    ]
+    return (
+        f"predicted us: {p.launch_cycles / p.clock_mhz:.1f} launch, {p.cycles / p.clock_mhz:.1f} program; "
+        f"{p.dram_gb_s:.0f} GB/s of DRAM; the slowest core, {slowest}, waits: {', '.join(waits) or 'nowhere'}"
+    )
 
 
 def _moved(number: int, n_bytes: int) -> str:

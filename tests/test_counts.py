@@ -7,6 +7,7 @@ import pytest
 from harness.breakdown import run_breakdown
 from harness.case import Case, Inputs
 from harness.registry import parse
+from harness.report import make_console, render_breakdown, us
 
 TILE_BYTES = {"bf16": 2048, "bfp8": 1088}
 ROWS, HIDDEN, HEAD = 2, 48, 4  # tiles: tokens / 32, hidden / 32, head_dim / 32
@@ -14,13 +15,19 @@ Q_UNITS, KV_UNITS = 16 * ROWS, 8 * ROWS  # a unit of heads_rope is a head in a t
 
 
 @pytest.fixture(scope="module", params=["bf16", "bfp8"])
-def programs(request):
-    """The counts of the three programs of partly_fused, in order, and the cache's dtype."""
+def breakdown(request):
+    """The breakdown of partly_fused, and the cache's dtype."""
     from harness.targets import open_target
 
     with open_target("emulator") as target:
-        lines = run_breakdown(target, parse("partly_fused"), Inputs.random(Case(cache=request.param))).lines
-    return [line.counts for line in lines if line.counts], request.param
+        return run_breakdown(target, parse("partly_fused"), Inputs.random(Case(cache=request.param))), request.param
+
+
+@pytest.fixture(scope="module")
+def programs(breakdown):
+    """The counts of its three programs, in order, and the cache's dtype."""
+    lines, cache = breakdown[0].lines, breakdown[1]
+    return [line.counts for line in lines if line.counts], cache
 
 
 def test_norms(programs):
@@ -50,3 +57,17 @@ def test_heads(programs):
     assert total.dram_write_bytes == q * TILE_BYTES["bf16"] + kv * TILE_BYTES[cache]
     assert (total.l1_writes, total.multicasts, total.atomics) == (0, 0, 0)
     assert len(counts.cores) == Q_UNITS + 2 * KV_UNITS, "a core a unit"
+
+
+def test_predicted_times_are_shown_and_called_so(breakdown):
+    console = make_console()
+    with console.capture() as shown:
+        console.print(render_breakdown(breakdown[0]))
+    text = " ".join(shown.get().split())
+    assert "predicted from its virtual time, not measured" in text
+    for line in breakdown[0].lines:
+        if line.counts:
+            p = line.counts.predicted
+            assert p.us > p.launch_cycles / p.clock_mhz > 0
+            assert us(p.us) in text
+            assert line.us is None, "a prediction is no device time"

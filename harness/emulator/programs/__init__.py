@@ -26,6 +26,7 @@ from harness.emulator.programs.descriptors import (
 )
 from harness.emulator.programs.faults import KernelFault, Location
 from harness.emulator.programs.op import Programs, generic_op, programs_of
+from harness.emulator.programs.predicted import Prediction, ThreadTime
 from harness.emulator.programs.schedules import check_schedules
 
 __all__ = [
@@ -43,6 +44,7 @@ __all__ = [
     "KernelDescriptor",
     "KernelFault",
     "Location",
+    "Prediction",
     "ProgramCounts",
     "ProgramDescriptor",
     "Programs",
@@ -50,6 +52,7 @@ __all__ = [
     "RuntimeArgs",
     "SemaphoreDescriptor",
     "TensorAccessorArgs",
+    "ThreadTime",
     "TileDescriptor",
     "UnpackToDestMode",
     "WriterConfigDescriptor",

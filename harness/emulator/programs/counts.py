@@ -7,6 +7,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field, fields
 from typing import Any
 
+from harness.emulator.programs.predicted import Prediction
+
 
 @dataclass
 class Counts:
@@ -58,10 +60,11 @@ class Counts:
 
 @dataclass(frozen=True)
 class ProgramCounts:
-    """One run of a program: the total, and each core by its logical (x, y)."""
+    """One run of a program: the total, each core by its logical (x, y), and the time predicted for it."""
 
     total: Counts
     cores: Mapping[tuple[int, int], Counts]
+    predicted: Prediction
 
     @staticmethod
     def of_report(report: Mapping[str, Any]) -> ProgramCounts:
@@ -70,4 +73,5 @@ class ProgramCounts:
         total = Counts()
         for counts in cores.values():
             total.add(counts)
-        return ProgramCounts(total, cores)
+        predicted = Prediction.of_report(report, total.dram_read_bytes + total.dram_write_bytes)
+        return ProgramCounts(total, cores, predicted)

@@ -25,6 +25,12 @@ uint32_t advance(uint32_t index, const Cb& cb, uint32_t pointer, uint32_t pages,
     return pointer == cb.base + cb.size ? cb.base : pointer;
 }
 
+// When the last of so many pages at the front was pushed, and the last of so many at the back popped.
+uint64_t pages_at(const Cb& cb, int32_t pages) { return pages ? cb.pushed_at[(cb.acked + pages - 1) % cb.pages] : 0; }
+uint64_t space_at(const Cb& cb, int32_t pages) {
+    return pages ? cb.popped_at[(cb.received + pages - 1) % cb.pages] : 0;
+}
+
 }  // namespace
 }  // namespace lb
 
@@ -37,6 +43,8 @@ void lb_cb_reserve_back(uint32_t index, int32_t pages) {
     Cb& cb = checked_cb(t, index, pages, "cb_reserve_back");
     block(t, {Wait::CbSpace, index, uint32_t(pages)});
     t.acquire(cb.popped);
+    t.clock += machine.chip.cb_call;
+    wait_until(t, space_at(cb, pages), Stall::CbFull);
     CbView& v = t.cbs[index];
     if (v.reserved < uint32_t(pages)) v.reserved = uint32_t(pages);
 }
@@ -53,7 +61,8 @@ void lb_cb_push_back(uint32_t index, int32_t pages) {
     v.reserved -= uint32_t(pages);
     v.wr = advance(index, cb, v.wr, uint32_t(pages), "cb_push_back");
     v.packed = 0;
-    cb.received += uint32_t(pages);
+    t.clock += machine.chip.cb_call;
+    for (int32_t i = 0; i < pages; ++i) cb.pushed_at[cb.received++ % cb.pages] = t.clock;
     if (cb.received - cb.acked > cb.high_water) cb.high_water = cb.received - cb.acked;
     t.release(cb.pushed);
     wake(*t.core);
@@ -64,6 +73,8 @@ void lb_cb_wait_front(uint32_t index, int32_t pages) {
     Cb& cb = checked_cb(t, index, pages, "cb_wait_front");
     block(t, {Wait::CbPages, index, uint32_t(pages)});
     t.acquire(cb.pushed);
+    t.clock += machine.chip.cb_call;
+    wait_until(t, pages_at(cb, pages), Stall::CbEmpty);
     CbView& v = t.cbs[index];
     if (v.waited < uint32_t(pages)) v.waited = uint32_t(pages);
 }
@@ -79,7 +90,8 @@ void lb_cb_pop_front(uint32_t index, int32_t pages) {
     check_handed_over(t, index, v.rd, uint32_t(pages) * cb.page, false);
     v.waited -= uint32_t(pages);
     v.rd = advance(index, cb, v.rd, uint32_t(pages), "cb_pop_front");
-    cb.acked += uint32_t(pages);
+    t.clock += machine.chip.cb_call;
+    for (int32_t i = 0; i < pages; ++i) cb.popped_at[cb.acked++ % cb.pages] = t.clock;
     t.release(cb.popped);
     wake(*t.core);
 }
@@ -87,9 +99,11 @@ void lb_cb_pop_front(uint32_t index, int32_t pages) {
 bool lb_cb_poll(uint32_t index, int32_t pages, bool front) {
     Thread& t = *machine.running;
     t.pc = reinterpret_cast<uintptr_t>(__builtin_return_address(0));
-    checked_cb(t, index, pages, front ? "cb_pages_available_at_front" : "cb_pages_reservable_at_back");
+    const Cb& cb = checked_cb(t, index, pages, front ? "cb_pages_available_at_front" : "cb_pages_reservable_at_back");
     poll(t, uintptr_t(index));
-    return satisfied(t, {front ? Wait::CbPages : Wait::CbSpace, index, uint32_t(pages)});
+    const bool there = satisfied(t, {front ? Wait::CbPages : Wait::CbSpace, index, uint32_t(pages)});
+    if (there) wait_until(t, front ? pages_at(cb, pages) : space_at(cb, pages), front ? Stall::CbEmpty : Stall::CbFull);
+    return there;
 }
 
 const LocalCBInterface* lb_cb_interface(uint32_t index) {

@@ -34,10 +34,13 @@ constexpr uintptr_t kWallClockLow = 0xFFB121F0, kWallClockHigh = 0xFFB121F8;
             semaphore_stored(t, l1);
         } else {
             poll(t, address);
-            t.acquire(semaphore_at(*t.core, l1).released);
+            const Semaphore& s = semaphore_at(*t.core, l1);
+            t.acquire(s.released);
+            wait_until(t, s.changes.empty() ? s.stored_at : s.changes.back().time, Stall::Semaphore);
         }
         return;
     }
+    t.clock += write ? machine.chip.store : machine.chip.load;
     if (is_volatile && !write) poll(t, address);
     if (write) {
         ++machine.progress;

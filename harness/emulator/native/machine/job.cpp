@@ -32,6 +32,7 @@ void read_machine(std::istream& in) {
     in >> m.grid_x >> m.grid_y >> m.banks >> m.bank_bytes >> dram_fd >> l1_fd >> m.seed >> m.time_limit;
     m.random = m.seed * 0x9E3779B97F4A7C15ull + 1;
     m.dram = static_cast<uint8_t*>(map(nullptr, m.bank_bytes * size_t(m.banks), dram_fd, 0));
+    m.dram_banks.resize(size_t(m.banks));
     m.cores.resize(size_t(m.grid_x) * m.grid_y);
     for (size_t i = 0; i < m.cores.size(); ++i) {
         Core& c = m.cores[i];
@@ -81,6 +82,7 @@ void read_cb(std::istream& in, const std::vector<int>& cores) {
         Cb& cb = c.cbs[index];
         cb.exists = true;
         cb.base = base, cb.size = size, cb.page = page, cb.pages = size / page;
+        cb.pushed_at.assign(cb.pages, 0), cb.popped_at.assign(cb.pages, 0);
         cb.format = uint8_t(format_number);
         bool tensor = false;  // a circular buffer over a tensor's memory starts with the tensor's data
         for (const Buffer& b : machine.buffers)

@@ -13,6 +13,7 @@
 #include "clock.h"
 #include "fiber.h"
 #include "shadow.h"
+#include "timing.h"
 
 namespace lb {
 
@@ -44,6 +45,7 @@ struct Cb {
     uint32_t received = 0, acked = 0;  // pages since the start
     uint32_t high_water = 0;
     VectorClock pushed, popped;
+    std::vector<uint64_t> pushed_at, popped_at;  // clock of the last push and pop of each page
 };
 
 // A thread's own view of a circular buffer: every RISC keeps its pointers itself.
@@ -84,8 +86,15 @@ struct InFlight {
     uintptr_t pc;
 };
 
+struct Change {
+    uint32_t value;
+    uint64_t time;
+};
+
 struct Semaphore {
     VectorClock released, incremented;
+    std::vector<Change> changes;  // since it was last set
+    uint64_t stored_at = 0;       // by a plain store, whose value is not seen
     Epoch last_set = 0;
     uintptr_t set_pc = 0, inc_pc = 0;
     Thread* set_by = nullptr;
@@ -98,6 +107,7 @@ struct Message {
     Core* core;
     uint32_t address, value;
     bool add;
+    uint64_t time;  // of arrival
     VectorClock seen;
     uintptr_t pc;
 };
@@ -142,7 +152,9 @@ struct Thread {
     const Kernel* kernel = nullptr;
     Role role = Role::Brisc;
     uint16_t id = 0;
-    uint64_t clock = 0;  // cycles: the scheduler's first key
+    uint64_t clock = 0;  // cycles of virtual time
+    uint64_t stalls[kStalls] = {};
+    Pending pending;
     enum State : uint8_t { Ready, Blocked, Done } state = Ready;
     Wait wait;
     Fiber fiber;
@@ -183,6 +195,7 @@ struct Core {
     std::vector<InFlight> in_flight;
     std::unordered_map<uint32_t, Semaphore> semaphores;  // by word address
     std::unique_ptr<Tensix> tensix;
+    Calendar incoming[2], outgoing[2];  // its ports, by NoC
     Counts counts;
 
     uint8_t* window() const { return reinterpret_cast<uint8_t*>(kWindows + uintptr_t{index} * kWindowBytes); }
@@ -197,11 +210,19 @@ struct Buffer {
     }
 };
 
+struct DramBank {
+    Calendar data, requests[2];
+};
+
 struct Machine {
+    Chip chip;
     int grid_x = 0, grid_y = 0;
     int banks = 0;
     uint64_t bank_bytes = 0;
     uint8_t* dram = nullptr;
+    std::vector<DramBank> dram_banks;
+    Calendar scattered;      // between the banks and cores anywhere
+    Calendar multicasts[2];  // by NoC
     std::vector<Core> cores;
     std::vector<Buffer> buffers;
     std::deque<Kernel> kernels;

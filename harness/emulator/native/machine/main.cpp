@@ -2,6 +2,7 @@
 #include <sys/resource.h>
 #include <unistd.h>
 #include <iostream>
+#include <set>
 
 #include "fault.h"
 #include "tensix.h"
@@ -37,11 +38,32 @@ void print_counts(const Core& core) {
         printf("%s\"%d\": %u", comma, i, core.cbs[size_t(i)].high_water);
         comma = ", ";
     }
+    printf("}, \"threads\": {");
+    comma = "";
+    for (const Thread* t : core.threads) {
+        if (!t) continue;
+        printf("%s\"%s\": {\"end\": %lu", comma, role_name(t->role), t->clock);
+        for (int i = 0; i < kStalls; ++i) printf(", \"%s\": %lu", kStallNames[i], t->stalls[i]);
+        printf("}");
+        comma = ", ";
+    }
     printf("}}");
 }
 
+uint64_t launch_cycles() {
+    const Chip& c = machine.chip;
+    bool compute = false;
+    std::set<const Core*> cores;
+    for (const Thread& t : machine.threads) {
+        compute |= t.role >= Role::Unpack;
+        cores.insert(t.core);
+    }
+    return (compute ? c.launch_compute : c.launch) + uint64_t(c.skew * double(cores.size()));
+}
+
 void print_result() {
-    printf("{\"status\": \"ok\", \"cores\": [");
+    printf("{\"status\": \"ok\", \"clock_mhz\": %lu, \"launch_cycles\": %lu, \"cores\": [", machine.chip.clock_mhz,
+           launch_cycles());
     const char* comma = "";
     for (const Core& core : machine.cores) {
         bool used = false;

@@ -125,6 +125,8 @@ void lb_dest_acquire() {
     if (x.math_owns) fault("tile-registers", "tile_regs_acquire() twice without tile_regs_commit()");
     block(t, {Wait::DestFree});
     t.acquire(x.dest_released);
+    t.clock += machine.chip.handover;
+    wait_until(t, x.released_at[x.math_section], Stall::Registers);
     x.math_owns = true;
 }
 
@@ -133,6 +135,8 @@ void lb_dest_commit() {
     Tensix& x = *t.core->tensix;
     if (!x.math_owns) fault("tile-registers", "tile_regs_commit() without tile_regs_acquire()");
     x.math_owns = false;
+    t.clock += machine.chip.handover;
+    x.committed_at[x.math_section] = t.clock;
     x.math_section = (x.math_section + 1) % x.sections();
     ++x.committed;
     t.release(x.dest_committed);
@@ -141,7 +145,22 @@ void lb_dest_commit() {
 
 void lb_math_init(Config config, Block block) {
     Thread& t = enter(__builtin_return_address(0));
+    t.clock += machine.chip.init;
     t.core->tensix->math_init = {config, block, t.pc};
+}
+
+static uint64_t math_cycles(const Config& config, uint8_t fidelity, const Block& shape) {
+    const Chip& c = machine.chip;
+    const bool product = config.op == Fpu::Matmul || config.op == Fpu::Reduce;
+    const bool phased = product || ((config.op == Fpu::Binary || config.op == Fpu::Reuse) && config.binary == 2);
+    return c.tile_call + shape.rows * shape.columns * (product ? c.matmul : c.eltwise) * (phased ? fidelity : 1);
+}
+
+static uint64_t sfpu_cycles(Sfpu op, uint8_t span) {
+    const Chip& c = machine.chip;
+    const bool longer = (op >= Sfpu::Recip && op <= Sfpu::Sigmoid) || op == Sfpu::Div || op >= Sfpu::ReduceMax;
+    const uint64_t tile = longer ? c.sfpu_long : c.sfpu;
+    return c.tile_call + (span == 1 || span == 2 ? tile / 2 : tile);  // one row or column of faces is half of them
 }
 
 static void math_operation(Thread& t, Config config, uint32_t dst, uint8_t fidelity, Block shape) {
@@ -157,6 +176,9 @@ static void math_operation(Thread& t, Config config, uint32_t dst, uint8_t fidel
     if (op_name(s->config) != name)
         fault("wrong-init", format("math does %s, but unpack has filled the source registers for %s", name.c_str(),
                                    op_name(s->config).c_str()));
+    wait_until(t, s->filled_at, Stall::Registers);
+    t.clock += math_cycles(config, fidelity, shape);
+    x.freed_at[x.frees++ % Tensix::kBanks] = t.clock;
     run_fpu(x, *s, config, dst, tile::Fidelity(fidelity));
     static const char* fidelities[] = {"", " LoFi", " HiFi2", " HiFi3", " HiFi4"};
     const bool products = config.op == Fpu::Matmul || config.op == Fpu::Reduce || config.binary == 2;
@@ -182,6 +204,7 @@ void lb_sfpu_init(Sfpu op, bool approx) {
     Thread& t = enter(__builtin_return_address(0));
     Tensix& x = *t.core->tensix;
     x.sfpu_init = op;
+    t.clock += machine.chip.init;
     x.sfpu_approx = approx;
     x.sfpu_pc = t.pc;
 }
@@ -205,6 +228,7 @@ void lb_sfpu(SfpuCall c, uint32_t dst) {
     if (c.op == Sfpu::Fill) check_dst(t, dst, name.c_str());
     tile::DestTile& d = c.op == Sfpu::Fill ? dest_tile(x, dst) : filled_tile(t, dst, name.c_str());
     const auto span = span_of(c.span);
+    t.clock += sfpu_cycles(c.op, c.span);
     switch (c.op) {
         case Sfpu::Exp:
             tile::exp(d, w, {bool(c.approx), bool(c.clamp), c.scalar}, span);
@@ -262,6 +286,7 @@ void lb_sfpu_binary(Sfpu op, uint32_t a, uint32_t b, uint32_t out) {
     const tile::DestTile& from = filled_tile(t, a, name.c_str());
     if (op != Sfpu::Copy) filled_tile(t, b, name.c_str());
     check_dst(t, out, name.c_str());
+    t.clock += sfpu_cycles(op, 4);
     if (op == Sfpu::Copy) {
         dest_tile(x, out) = from;
     } else {

@@ -55,6 +55,7 @@ void issue_read(Thread& t, const Place& from, uint32_t to, uint32_t bytes, uint8
         check_dram_read(t, from, bytes);
         ++c.dram_reads, c.dram_read_bytes += bytes;
     }
+    time_read(t, *r);
     t.reads.push_back(std::move(r));
     if (t.reads.size() > c.most_reads_in_flight) c.most_reads_in_flight = t.reads.size();
 }
@@ -177,6 +178,7 @@ void write_to(Thread& t, uint32_t from, uint64_t to, uint32_t bytes, uint8_t noc
     std::vector<uint16_t> receivers;
     if (place.space == Space::L1) receivers.push_back(place.unit);
     issue_write(t, source, place, std::move(receivers), bytes, noc, posted);
+    time_write(t, *t.writes.back());
     count_write(t, place, bytes);
 }
 
@@ -269,11 +271,14 @@ void lb_write_with_state(uint32_t from, uint32_t to, uint32_t bytes, uint8_t noc
 void lb_write_multicast(uint32_t from, uint64_t to, uint32_t bytes, uint32_t receivers, Cast cast, bool linked,
                         uint8_t noc) {
     Thread& t = enter(__builtin_return_address(0));
+    const bool path_open = t.linked[noc];
     check_linked(t, true, linked, noc);
     uint32_t l1;
     std::vector<uint16_t> cores = resolve_multicast(t, to, receivers, cast, noc, &l1);
     const uint32_t source = own_l1(t, from, "noc_async_write_multicast: source");
     issue_write(t, source, {Space::L1, t.core->index, l1}, std::move(cores), bytes, noc, false);
+    const Transfer& w = *t.writes.back();
+    time_multicast(t, w.receivers, bytes, noc, w.trid, path_open, linked);
     Counts& c = t.core->counts;
     ++c.multicasts, c.multicast_bytes += bytes;
 }
@@ -289,6 +294,7 @@ void lb_read_barrier(uint8_t noc) {
     ++t.core->counts.read_barriers;
     let_others_run(t, t.reads);
     land_reads(t, [noc](const Transfer& r) { return r.noc == noc; });
+    await(t, t.pending.read, noc, kAnyTrid, Stall::Read);
 }
 
 void lb_read_barrier_trid(uint32_t trid, uint8_t noc) {
@@ -296,6 +302,7 @@ void lb_read_barrier_trid(uint32_t trid, uint8_t noc) {
     ++t.core->counts.read_barriers;
     let_others_run(t, t.reads);
     land_reads(t, [=](const Transfer& r) { return r.noc == noc && r.trid == trid; });
+    await(t, t.pending.read, noc, int(trid), Stall::Read);
 }
 
 void lb_write_barrier(uint8_t noc) {
@@ -303,6 +310,7 @@ void lb_write_barrier(uint8_t noc) {
     ++t.core->counts.write_barriers;
     let_others_run(t, t.writes);
     complete_writes(t, [noc](const Transfer& w) { return w.noc == noc && !w.posted; });
+    await(t, t.pending.written, noc, kAnyTrid, Stall::Write);
     settle_sends(t);
 }
 
@@ -311,12 +319,14 @@ void lb_write_barrier_trid(uint32_t trid, uint8_t noc) {
     ++t.core->counts.write_barriers;
     let_others_run(t, t.writes);
     complete_writes(t, [=](const Transfer& w) { return w.noc == noc && w.trid == trid && !w.posted; });
+    await(t, t.pending.written, noc, int(trid), Stall::Write);
 }
 
 // A posted write is never acknowledged: flushed is all that can be known of it, so it arrives then.
 void lb_writes_flushed(uint8_t noc, bool posted) {
     Thread& t = enter(__builtin_return_address(0));
     let_others_run(t, t.writes);
+    await(t, t.pending.sent, noc, kAnyTrid, Stall::Write);
     if (posted) {
         complete_writes(t, [noc](const Transfer& w) { return w.noc == noc && w.posted; });
         return;
@@ -330,6 +340,7 @@ void lb_writes_flushed_trid(uint32_t trid, uint8_t noc) {
     Thread& t = enter(__builtin_return_address(0));
     for (auto& w : t.writes)
         if (w->noc == noc && w->trid == trid && !w->posted) send(t, *w);
+    await(t, t.pending.sent, noc, int(trid), Stall::Write);
 }
 
 void lb_atomic_barrier(uint8_t) { deliver_all_of(enter(__builtin_return_address(0))); }

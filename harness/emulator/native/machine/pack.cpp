@@ -15,6 +15,7 @@ void lb_reconfig_pack(uint32_t index) {
     Thread& t = *machine.running;
     if (index >= kMaxCbs || !t.core->cbs[index].exists)
         fault("cb-missing", format("a data format from cb %u, which this core does not have", index));
+    t.clock += machine.chip.init;
     t.core->tensix->pack_format = t.core->cbs[index].format;
 }
 
@@ -30,6 +31,8 @@ void lb_dest_wait() {
     if (x.pack_owns) fault("tile-registers", "tile_regs_wait() again without tile_regs_release()");
     block(t, {Wait::DestReady});
     t.acquire(x.dest_committed);
+    t.clock += machine.chip.handover;
+    wait_until(t, x.committed_at[x.pack_section], Stall::Registers);
     x.pack_owns = true;
 }
 
@@ -42,6 +45,8 @@ void lb_dest_release() {
         x.reduced[x.pack_section][i] = false;
     }
     x.pack_owns = false;
+    t.clock += machine.chip.handover;
+    x.released_at[x.pack_section] = t.clock;
     x.pack_section = (x.pack_section + 1) % x.sections();
     --x.committed;
     t.release(x.dest_released);
@@ -84,6 +89,7 @@ void lb_pack(uint32_t dst, uint32_t index, uint32_t tile, bool out_of_order) {
         check_write(*t.core, address, cb.page, t, By::Packer, t.pc);
         tile::pack(l1, d, x.width, via, out, tile::PackMask(x.mask));
     }
+    t.clock += machine.chip.tile_call + uint64_t(cb.page / machine.chip.pack);
     count_tile(t, std::string("pack ") + format_name(cb.format));
 }
 

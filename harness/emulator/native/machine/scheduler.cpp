@@ -43,13 +43,7 @@ Thread* pick() {
     while (ready.empty() && deliver_one()) {
     }
     if (ready.empty()) return nullptr;
-    size_t i = 0;
-    if (machine.seed) {
-        i = machine.draw(uint32_t(ready.size()));
-    } else {
-        for (size_t k = 1; k < ready.size(); ++k)
-            if (ready[k]->clock < ready[i]->clock) i = k;
-    }
+    const size_t i = machine.seed ? machine.draw(uint32_t(ready.size())) : 0;
     Thread* t = ready[i];
     ready.erase(ready.begin() + long(i));
     return t;
@@ -176,6 +170,7 @@ Thread& enter(void* return_address) {
 void poll(Thread& t, uintptr_t what) {
     constexpr uint64_t kStuck = 100000;
     ++t.calls;
+    t.clock += machine.chip.poll;
     if (t.polled != what || t.polled_at != machine.progress) t.idle_polls = 0;
     t.polled = what;
     t.polled_at = machine.progress;

@@ -34,9 +34,9 @@ void mark_written(Core& core, uint32_t address) {
     core.shadow.at(address).initialised |= Shadow::mask(address & ~15u, address, address + 4);
 }
 
-Message message(Thread& t, Core& core, uint32_t address, uint32_t value, bool add) {
+Message message(Thread& t, Core& core, uint32_t address, uint32_t value, bool add, uint64_t time) {
     semaphore_at(core, address);
-    Message m{&t, &core, address, value, add, t.seen, t.pc};
+    Message m{&t, &core, address, value, add, time, t.seen, t.pc};
     ++t.seen.seen[t.id];
     return m;
 }
@@ -70,10 +70,27 @@ void note(const Message& m) {
     s.released.join(m.seen);
 }
 
+void note_change(Semaphore& s, uint32_t value, const Message& m) {
+    const uint64_t before = m.add && !s.changes.empty() ? s.changes.back().time : 0;
+    if (!m.add) s.changes.clear();
+    s.changes.push_back({value, std::max(before, m.time)});
+}
+
+// When the semaphore came to the value that a thread waited for.
+uint64_t reached_at(const Semaphore& s, uint32_t value, bool at_least) {
+    uint64_t time = s.stored_at;
+    for (const Change& c : s.changes) {
+        time = std::max(time, c.time);
+        if (at_least ? c.value >= value : c.value == value) break;
+    }
+    return time;
+}
+
 void deliver(const Message& m) {
     note(m);
     uint32_t& w = word(*m.core, m.address);
     w = m.add ? w + m.value : m.value;
+    note_change(semaphore_at(*m.core, m.address), w, m);
     wake(*m.core);
 }
 
@@ -108,7 +125,10 @@ void check_sent(Thread& t, uint32_t address) {
 // A plain store to a semaphore. The word changes only after this, so its waiters are looked at when nothing else runs.
 void semaphore_stored(Thread& t, uint32_t address) {
     check_sent(t, address);
-    note(message(t, *t.core, address, 0, false));
+    note(message(t, *t.core, address, 0, false, t.clock));
+    Semaphore& s = semaphore_at(*t.core, address);
+    s.changes.clear();
+    s.stored_at = t.clock;
 }
 
 bool deliver_one() {
@@ -155,7 +175,8 @@ void lb_semaphore_set(volatile uint32_t* p, uint32_t value) {
     Thread& t = enter(__builtin_return_address(0));
     const uint32_t address = own_word(t, p, "noc_semaphore_set");
     check_sent(t, address);
-    post(message(t, *t.core, address, value, false));
+    t.clock += machine.chip.store;
+    post(message(t, *t.core, address, value, false, t.clock));
 }
 
 void lb_semaphore_wait(volatile uint32_t* p, uint32_t value, bool at_least) {
@@ -164,6 +185,8 @@ void lb_semaphore_wait(volatile uint32_t* p, uint32_t value, bool at_least) {
     Semaphore& s = semaphore_at(*t.core, address);
     block(t, {at_least ? Wait::SemaphoreAtLeast : Wait::SemaphoreEqual, address, value});
     t.acquire(s.released);
+    t.clock += machine.chip.poll;
+    wait_until(t, reached_at(s, value, at_least), Stall::Semaphore);
     settle_sends(t);
 }
 
@@ -174,11 +197,13 @@ void lb_semaphore_inc(uint64_t to, uint32_t by, uint8_t noc) {
     if (place.space != Space::L1) fault("semaphore-missing", "noc_semaphore_inc of an address in DRAM");
     deliver_sent(t, place.unit, noc);
     ++t.core->counts.atomics;
-    post(message(t, machine.cores[place.unit], place.address, by, true));
+    t.clock += machine.chip.issue;
+    post(message(t, machine.cores[place.unit], place.address, by, true, word_arrives(t, place.unit, noc)));
 }
 
 void lb_semaphore_send(uint32_t from, uint64_t to, uint32_t receivers, Cast cast, bool linked, uint8_t noc) {
     Thread& t = enter(__builtin_return_address(0));
+    const bool path_open = t.linked[noc];
     check_linked(t, cast != Cast::Unicast, linked, noc);
     const uint32_t source = own_l1(t, from, "semaphore write: source");
     const uint32_t value = word(*t.core, source);
@@ -189,9 +214,11 @@ void lb_semaphore_send(uint32_t from, uint64_t to, uint32_t receivers, Cast cast
         if (place.space != Space::L1) fault("semaphore-missing", "noc_semaphore_set_remote to an address in DRAM");
         cores.push_back(place.unit);
         address = place.address;
+        t.clock += machine.chip.issue;
         ++t.core->counts.l1_writes, t.core->counts.l1_write_bytes += 4;
     } else {
         cores = resolve_multicast(t, to, receivers, cast, noc, &address);
+        time_multicast(t, cores, 4, noc, t.write_trid[noc], path_open, linked);
         ++t.core->counts.multicasts, t.core->counts.multicast_bytes += 4;
     }
     if ((source & 15) != (address & 15))
@@ -201,7 +228,7 @@ void lb_semaphore_send(uint32_t from, uint64_t to, uint32_t receivers, Cast cast
     t.sends.push_back(id);
     for (const uint16_t index : cores) {
         deliver_sent(t, index, noc);
-        post(message(t, machine.cores[index], address, value, false));
+        post(message(t, machine.cores[index], address, value, false, word_arrives(t, index, noc)));
     }
 }
 
@@ -213,6 +240,7 @@ void lb_inline_write(uint64_t to, uint32_t value, uint8_t byte_enable, uint8_t n
     if (place.space != Space::L1) fault("not-modelled", "noc_inline_dw_write to DRAM");
     deliver_sent(t, place.unit, noc);
     ++t.core->counts.l1_writes, t.core->counts.l1_write_bytes += 4;
-    post(message(t, machine.cores[place.unit], place.address, value, false));
+    t.clock += machine.chip.issue;
+    post(message(t, machine.cores[place.unit], place.address, value, false, word_arrives(t, place.unit, noc)));
 }
 }

@@ -16,6 +16,7 @@ struct Sources {
     tile::DestTile direct;  // an unpack to DEST
     bool to_dest = false;
     std::string formats;
+    uint64_t filled_at = 0;
 };
 
 struct Init {
@@ -39,6 +40,7 @@ struct Tensix {
     std::deque<std::unique_ptr<Sources>> filled;
     std::vector<std::unique_ptr<Sources>> spare;
     VectorClock sources_filled, sources_freed;
+    uint64_t fills = 0, frees = 0, freed_at[kBanks] = {};
 
     // Math.
     Init math_init;
@@ -53,6 +55,7 @@ struct Tensix {
     bool reduced[2][kMaxTiles] = {};
     int committed = 0;  // sections between math and pack
     VectorClock dest_committed, dest_released;
+    uint64_t committed_at[2] = {}, released_at[2] = {};
 
     // Pack.
     uint8_t pack_format = 255;

@@ -1,4 +1,6 @@
 // The unpack thread: tiles from L1 to the source registers, in the formats its configuration says.
+#include <algorithm>
+
 #include "fault.h"
 #include "tensix.h"
 
@@ -183,6 +185,7 @@ void lb_reconfig_source(uint32_t index, bool b) {
     Thread& t = *machine.running;
     if (index >= kMaxCbs || !t.core->cbs[index].exists)
         fault("cb-missing", format("a data format from cb %u, which this core does not have", index));
+    t.clock += machine.chip.init;
     t.core->tensix->source_format[b] = t.core->cbs[index].format;
 }
 
@@ -195,7 +198,18 @@ void lb_reconfig_source_if_new(uint32_t old_cb, uint32_t new_cb, bool b) {
 
 void lb_unpack_init(Config config, Block block) {
     Thread& t = enter(__builtin_return_address(0));
+    t.clock += machine.chip.init;
     t.core->tensix->unpack_init = {config, block, t.pc};
+}
+
+// Two unpackers work side by side. In a block of products the operand with fewer tiles stays, the other streams by.
+static uint64_t unpack_cycles(const Thread& t, const Config& config, uint32_t cb_a, uint32_t cb_b, const Block& shape) {
+    const Chip& c = machine.chip;
+    const uint32_t a = t.core->cbs[cb_a % kMaxCbs].page, b = t.core->cbs[cb_b % kMaxCbs].page;
+    uint32_t bytes = a;
+    if (config.op == Fpu::Matmul) bytes = shape.rows * shape.columns * (shape.columns >= shape.rows ? b : a);
+    if (config.op == Fpu::Binary || config.op == Fpu::Reduce) bytes = std::max(a, b);
+    return c.tile_call + uint64_t(bytes / c.unpack);
 }
 
 static void unpack_operands(Thread& t, Config config, uint32_t cb_a, uint32_t tile_a, uint32_t cb_b, uint32_t tile_b,
@@ -204,6 +218,8 @@ static void unpack_operands(Thread& t, Config config, uint32_t cb_a, uint32_t ti
     check_init(x.unpack_init, config, shape, "unpack");
     block(t, {Wait::SourceFree});
     t.acquire(x.sources_freed);
+    wait_until(t, x.freed_at[x.fills++ % Tensix::kBanks], Stall::Registers);
+    t.clock += unpack_cycles(t, config, cb_a, cb_b, shape);
 
     std::unique_ptr<Sources> s;
     if (x.spare.empty()) {
@@ -260,6 +276,7 @@ static void unpack_operands(Thread& t, Config config, uint32_t cb_a, uint32_t ti
             }
         }
     }
+    s->filled_at = t.clock;
     x.filled.push_back(std::move(s));
     t.release(x.sources_filled);
     wake(*t.core);

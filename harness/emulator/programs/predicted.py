@@ -1,0 +1,54 @@
+"""The time a program would take on a Blackhole, predicted from the emulator's virtual time; never measured."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+
+@dataclass(frozen=True)
+class ThreadTime:
+    """One thread of a core: cycles from the program's start to its end, and those it stood still, by what it
+    waited for: "read", "write" (transfers), "CB full", "CB empty", "semaphore", "registers" (in Tensix)."""
+
+    end: int
+    stalls: Mapping[str, int]
+
+
+@dataclass(frozen=True)
+class Prediction:
+    """Of one run. ``launch_cycles``: from the end of the program before to this one's start. ``cores``: by logical
+    (x, y), the threads by name. Constants and their sources: ``native/machine/timing.h``."""
+
+    clock_mhz: int
+    launch_cycles: int
+    dram_bytes: int
+    cores: Mapping[tuple[int, int], Mapping[str, ThreadTime]]
+
+    @property
+    def cycles(self) -> int:
+        """The end of the slowest thread."""
+        return max(t.end for threads in self.cores.values() for t in threads.values())
+
+    @property
+    def us(self) -> float:
+        """Launch and program, in microseconds."""
+        return (self.launch_cycles + self.cycles) / self.clock_mhz
+
+    @property
+    def dram_gb_s(self) -> float:
+        """Bytes read from and written to DRAM, over ``us``."""
+        return self.dram_bytes / self.us / 1e3
+
+    @staticmethod
+    def of_report(report: Mapping[str, Any], dram_bytes: int) -> Prediction:
+        """The prediction in the machine's report."""
+        cores = {
+            (core["core"][0], core["core"][1]): {
+                name: ThreadTime(times["end"], {k: v for k, v in times.items() if k != "end"})
+                for name, times in core["threads"].items()
+            }
+            for core in report["cores"]
+        }
+        return Prediction(report["clock_mhz"], report["launch_cycles"], dram_bytes, cores)
