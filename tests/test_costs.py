@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 from hypothesis import given
@@ -17,7 +18,9 @@ from harness.costs.attention import Attention
 from harness.costs.matmul import Blocking
 from harness.costs.program import predict
 from harness.registry import parse
+from harness.shape import PRESETS
 from harness.targets import open_target
+from harness.targets.recorder import TensorInfo
 
 PUBLISHED_GRID, COUNTED_GRID = comparison.GRID, (13, 10)
 
@@ -105,6 +108,31 @@ def test_a_call_made_without_a_config_is_the_same(reference):
         if line.call.name == "linear":
             made = comparison.with_default_config(reference[line.label]).call
             assert ops.programs(line.call, PUBLISHED_GRID) == ops.programs(made, PUBLISHED_GRID)
+
+
+def test_calls_that_the_formulas_do_not_cover_have_no_prediction(reference):
+    attention_call, linear_call = reference["attention"].call, reference["w3"].call
+    other_config = SimpleNamespace(in0_block_w=8, per_core_N=2, fused_activation=None)  # no 1-D multicast of in0
+    for call in (
+        replace(linear_call, kwargs={"program_config": other_config}),
+        replace(attention_call, inputs=attention_call.inputs[:3]),
+        replace(attention_call, kwargs={}),
+        replace(linear_call, name="generic_op"),
+        replace(linear_call, name="softmax"),
+        replace(reference["add"].call, inputs=(TensorInfo((32, 32), "uint16"),) * 2),
+        replace(reference["add"].call, inputs=(TensorInfo((32,), "bf16"),) * 2),
+    ):
+        assert costs.predict_call(call, PUBLISHED_GRID) is None, call.name
+
+
+@pytest.mark.parametrize("spec", ["op_graph", "op_graph:attn=standard,matmul=default,mask=bf16", "partly_fused"])
+def test_every_op_of_another_shape_has_a_prediction_and_programs_of_kernels_have_none(spec):
+    case = Case(PRESETS["tiny"], S=40, Smax=128, cache="bfp8", weights="bf16")
+    with open_target("emulator") as target:
+        result = run_breakdown(target, parse(spec), Inputs.random(case))
+    for line in result.lines:
+        assert (line.predicted_us is None) == (line.call.name == "generic_op"), line.label
+    assert (result.predicted_us is None) == (spec == "partly_fused")
 
 
 def wrong(reference, chip) -> list[str]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import Field, dataclass, field, fields
 
 ORIGIN = "predicted, not measured on silicon"
-CALIBRATION = "p150 constants: published figures, four of them fitted to published op times"
+CALIBRATION = "calibration p150: published constants, 4 fitted"
 
 
 def _constant(value: float, unit: str, source: str) -> float:

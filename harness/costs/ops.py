@@ -14,16 +14,19 @@ from harness.targets import OpCall
 from harness.targets.recorder import TensorInfo
 
 Grid = tuple[int, int]
+Programs = tuple[Program, ...] | None
 SILU = "silu"
 
 
-def programs(call: OpCall, grid: Grid, older: bool = False) -> tuple[Program, ...] | None:
+def programs(call: OpCall, grid: Grid, older: bool = False) -> Programs:
     """What `call` launches on a grid of x, y cores; None for an op without a cost (kernels of one's own among them).
 
     older: as in the ttnn of the published times, where three ops had another structure.
     """
     build = ({**_OPS, **_OLDER} if older else _OPS).get(call.name)
-    return build(call, grid) if build and call.inputs else None
+    tensors = (*call.inputs, *call.outputs)
+    tiled = all(t.dtype in TILE_BYTES and len(t.shape) >= 2 for t in tensors)
+    return build(call, grid) if build and call.inputs and tiled else None
 
 
 def _rows(t: TensorInfo) -> int:
@@ -39,25 +42,27 @@ def _page(t: TensorInfo) -> int:
     return TILE_BYTES[t.dtype]
 
 
-def _linear(call: OpCall, grid: Grid) -> tuple[Program, ...]:
+def _linear(call: OpCall, grid: Grid) -> Programs:
     x, w, out = call.inputs[0], call.inputs[1], call.outputs[0]
     config, how, silu = call.kwargs.get("program_config"), None, call.kwargs.get("activation") == SILU
     if config is not None:
+        if not getattr(config, "mcast_in0", False):  # another kernel than the 1-D multicast of in0
+            return None
         how = Blocking(config.in0_block_w, config.per_core_N, config.fused_activation is not None)
     return matmul.linear(_rows(x), _width(x), _width(w), x.dtype, w.dtype, out.dtype, how, silu, grid)
 
 
-def _rms_norm(call: OpCall, grid: Grid) -> tuple[Program, ...]:
+def _rms_norm(call: OpCall, grid: Grid) -> Programs:
     x = call.inputs[0]
     return (rowwise.rms_norm(_rows(x), _width(x), _page(x), grid),)
 
 
-def _rope(call: OpCall, grid: Grid) -> tuple[Program, ...]:
+def _rope(call: OpCall, grid: Grid) -> Programs:
     x = call.inputs[0]
     return (rowwise.rope(_rows(x), _width(x), _page(x), grid),)
 
 
-def _elementwise(call: OpCall, grid: Grid) -> tuple[Program, ...]:
+def _elementwise(call: OpCall, grid: Grid) -> Programs:
     out = call.outputs[0]
     return (rowwise.elementwise(_rows(out) * _width(out), [_page(t) for t in call.inputs], _page(out), grid),)
 
@@ -69,20 +74,27 @@ def _heads(call: OpCall) -> tuple[int, int, int, int]:
     return sum(map(_rows, sides)) // rows, rows, _width(sides[0]), _page(sides[0])
 
 
-def _split_or_concat(call: OpCall, grid: Grid) -> tuple[Program, ...]:
+def _split_or_concat(call: OpCall, grid: Grid) -> Programs:
     return (dataflow.split_or_concat(*_heads(call), grid),)
 
 
-def _split_or_concat_older(call: OpCall, grid: Grid) -> tuple[Program, ...]:
+def _split_or_concat_older(call: OpCall, grid: Grid) -> Programs:
     return (dataflow.split_or_concat_older(*_heads(call), grid),)
 
 
-def _fill(call: OpCall, grid: Grid) -> tuple[Program, ...]:
+def _fill(call: OpCall, grid: Grid) -> Programs:
     own = call.inputs[1]
     return (dataflow.fill_cache(_rows(own), 1, _width(own), _page(own), grid),)
 
 
-def _decode(call: OpCall, grid: Grid) -> tuple[Program, ...]:
+def _is_masked(call: OpCall) -> bool:
+    """Attention as the formulas have it: query, key, value, mask, and a config."""
+    return len(call.inputs) == 4 and call.kwargs.get("program_config") is not None
+
+
+def _decode(call: OpCall, grid: Grid) -> Programs:
+    if not _is_masked(call):
+        return None
     q, k, _, mask = call.inputs
     config = call.kwargs["program_config"]
     a = Attention(
@@ -104,16 +116,16 @@ def _standard_sizes(call: OpCall) -> tuple[Attention, int]:
     return a, chunks
 
 
-def _standard(call: OpCall, grid: Grid) -> tuple[Program, ...]:
+def _standard(call: OpCall, grid: Grid) -> Programs:
     # The chunks of queries of a head share what one of their cores reads.
-    return (attention.standard(*_standard_sizes(call), grid),)
+    return (attention.standard(*_standard_sizes(call), grid),) if _is_masked(call) else None
 
 
-def _standard_older(call: OpCall, grid: Grid) -> tuple[Program, ...]:
-    return (attention.standard(_standard_sizes(call)[0], 1, grid),)
+def _standard_older(call: OpCall, grid: Grid) -> Programs:
+    return (attention.standard(_standard_sizes(call)[0], 1, grid),) if _is_masked(call) else None
 
 
-_OPS: dict[str, Callable[[OpCall, Grid], tuple[Program, ...]]] = {
+_OPS: dict[str, Callable[[OpCall, Grid], Programs]] = {
     "linear": _linear,
     "rms_norm": _rms_norm,
     "add": _elementwise,
@@ -126,7 +138,7 @@ _OPS: dict[str, Callable[[OpCall, Grid], tuple[Program, ...]]] = {
     "transformer.scaled_dot_product_attention_decode": _decode,
     "transformer.scaled_dot_product_attention": _standard,
 }
-_OLDER: dict[str, Callable[[OpCall, Grid], tuple[Program, ...]]] = {
+_OLDER: dict[str, Callable[[OpCall, Grid], Programs]] = {
     "experimental.nlp_create_qkv_heads": _split_or_concat_older,
     "experimental.nlp_concat_heads": _split_or_concat_older,
     "transformer.scaled_dot_product_attention": _standard_older,
