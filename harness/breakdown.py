@@ -1,57 +1,100 @@
-"""A line per op of one layer: what it works on, its device time and where that time comes from."""
+"""A line per op of one layer: what it works on, its times and where they come from."""
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from statistics import median
 from typing import TYPE_CHECKING
 
 from harness import published, timing
-from harness.case import Inputs
-from harness.check import Bench, Progress, no_progress
+from harness.case import Case, Inputs
+from harness.check import Bench, Progress, no_progress, program_counts
+from harness.costs import Prediction, predict_call
 from harness.registry import Spec
 from harness.targets import OpCall, Target
 
 if TYPE_CHECKING:
     from harness.emulator.programs import ProgramCounts
 
+# What a core's threads wait for that is not another thread of the core.
+OUTSIDE = {"read": "reads", "write": "writes", "semaphore": "semaphores"}
+
 
 @dataclass(frozen=True)
 class OpLine:
-    """One op: label, call, device us (None: not known); for a program of kernels on the emulator, what it did."""
+    """One op: label, call, published or measured us (None: not known), predicted time (None: no prediction).
+
+    counts: what a program of kernels did on the emulator.
+    """
 
     label: str
     call: OpCall
     us: float | None
+    predicted: Prediction | None = None
     counts: ProgramCounts | None = None
+
+    @property
+    def predicted_us(self) -> float | None:
+        """us on ttnn 0.81.1, predicted."""
+        return self.predicted.us if self.predicted else None
 
 
 @dataclass(frozen=True)
 class Breakdown:
-    """The ops of a layer in order, and the origin of their times (None: there are none)."""
+    """The ops of a layer in order, the origin of their times (None: there are none), and the layer's case."""
 
     implementation: str
+    target: str
+    case: Case
     lines: tuple[OpLine, ...]
     origin: str | None
 
     @property
     def total_us(self) -> float | None:
         """Sum over the ops; None unless every op has a time."""
-        times = [line.us for line in self.lines]
-        return sum(t for t in times if t is not None) if times and None not in times else None
+        return _sum([line.us for line in self.lines])
+
+    @property
+    def predicted_us(self) -> float | None:
+        """Sum of the predictions; None unless every op has one."""
+        return _sum([line.predicted_us for line in self.lines])
+
+
+def _sum(times: list[float | None]) -> float | None:
+    return sum(t for t in times if t is not None) if times and None not in times else None
 
 
 def from_calls(
-    implementation: str, target: str, calls: Sequence[OpCall], counts: Sequence[ProgramCounts | None] | None = None
+    implementation: str,
+    target: Target,
+    case: Case,
+    calls: Sequence[OpCall],
+    counts: Sequence[ProgramCounts | None],
 ) -> Breakdown:
-    """The breakdown that needs no further run: published times on the emulator, none on a simulator."""
+    """The breakdown that needs no further run: published and predicted times on the emulator, none on a simulator."""
     labelled = published.label_calls(calls)
-    known = target == "emulator"
-    every = counts or [None] * len(calls)
-    lines = tuple(OpLine(e.label, e.call, e.us if known else None, c) for e, c in zip(labelled, every, strict=True))
+    if target.name == "emulator":
+        cores = target.device.compute_with_storage_grid_size()
+        lines = tuple(
+            OpLine(e.label, e.call, e.us, _program(c) if c else predict_call(e.call, (cores.x, cores.y)), c)
+            for e, c in zip(labelled, counts, strict=True)
+        )
+    else:
+        lines = tuple(OpLine(e.label, e.call, None) for e in labelled)
     any_known = any(line.us is not None for line in lines)
-    return Breakdown(implementation, lines, published.ORIGIN if any_known else None)
+    return Breakdown(implementation, target.name, case, lines, published.ORIGIN if any_known else None)
+
+
+def _program(counts: ProgramCounts) -> Prediction:
+    """A program of kernels, by the emulator's virtual time; bound by what its slowest core waits for from outside."""
+    p = counts.predicted
+    slowest = max(p.cores.values(), key=lambda threads: max(t.end for t in threads.values()))
+    waits: Counter[str] = Counter()
+    for thread in slowest.values():
+        waits.update({OUTSIDE[why]: cycles for why, cycles in thread.stalls.items() if why in OUTSIDE})
+    return Prediction(p.us, waits.most_common(1)[0][0] if waits else "compute", p.dram_bytes)
 
 
 def run_breakdown(target: Target, spec: Spec, inputs: Inputs, progress: Progress = no_progress) -> Breakdown:
@@ -65,7 +108,7 @@ def run_breakdown(target: Target, spec: Spec, inputs: Inputs, progress: Progress
     def observe(call: OpCall) -> None:
         calls.append(call)
         progress("ops", f"{len(calls)}: {call.name}")
-        counts.append(target.programs.counts[-1] if target.programs and call.name == "generic_op" else None)
+        counts.append(program_counts(target, call))
         if target.name == "device":
             times.append(_op_us(target, lambda: call.fn(*call.args, **call.kwargs), keep))
 
@@ -74,10 +117,10 @@ def run_breakdown(target: Target, spec: Spec, inputs: Inputs, progress: Progress
     target.ttnn.deallocate(out)
     bench.close()
     if target.name != "device":
-        return from_calls(str(spec), target.name, calls, counts)
+        return from_calls(str(spec), target, inputs.case, calls, counts)
     labels = [e.label for e in published.label_calls(calls)]
     lines = tuple(OpLine(*line) for line in zip(labels, calls, times, strict=True))
-    return Breakdown(str(spec), lines, timing.ORIGIN)
+    return Breakdown(str(spec), target.name, inputs.case, lines, timing.ORIGIN)
 
 
 def _op_us(target: Target, call: Callable[[], object], keep: set[int]) -> float:

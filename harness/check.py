@@ -7,7 +7,7 @@ import traceback
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import torch
 
@@ -20,6 +20,9 @@ from harness.implementation import Implementation, LayerEnv
 from harness.registry import Spec
 from harness.targets import OpCall, Target
 from harness.verdict import Part
+
+if TYPE_CHECKING:
+    from harness.emulator.programs import ProgramCounts
 
 REPORT_LINES = 40  # of an exception: a deadlock of many threads takes some
 # What long work reports: the stage it is in, and a detail of it.
@@ -36,6 +39,7 @@ class CheckResult:
 
     parts     what was looked at; all must pass
     calls     the ops of one call of `layer_fn`
+    counts    for each of them what the emulator counted, None for what is no program of kernels
     host_s    seconds of the host for that call: never a device time
     """
 
@@ -44,6 +48,7 @@ class CheckResult:
     target: str
     parts: tuple[Part, ...]
     calls: tuple[OpCall, ...]
+    counts: tuple[ProgramCounts | None, ...]
     host_s: float
 
     @property
@@ -122,6 +127,7 @@ def run_check(
                 threads and transfers go (the first run's is the strictest, seed 0)
     """
     calls: list[OpCall] = []
+    counts: list[ProgramCounts | None] = []
     parts: list[Part] = []
     seconds = 0.0
     if target.programs:
@@ -134,6 +140,7 @@ def run_check(
 
         def observe(call: OpCall) -> None:
             calls.append(call)
+            counts.append(program_counts(target, call))
             progress("first run", f"op {len(calls)}, {call.name}")
 
         with target.recorder.observe(observe):
@@ -147,7 +154,12 @@ def run_check(
         raise
     except (Exception, SystemExit) as error:
         parts.append(Part("runs", False, describe(error)))
-    return CheckResult(str(spec), inputs.case, target.name, tuple(parts), tuple(calls), seconds)
+    return CheckResult(str(spec), inputs.case, target.name, tuple(parts), tuple(calls), tuple(counts), seconds)
+
+
+def program_counts(target: Target, call: OpCall) -> ProgramCounts | None:
+    """What the emulator counted of the program that `call` has just run; None if it was no program of kernels."""
+    return target.programs.counts[-1] if target.programs and call.name == "generic_op" else None
 
 
 def _judge(bench: Bench, out_dev: Any, schedules: Sequence[int], parts: list[Part], progress: Progress) -> None:

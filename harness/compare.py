@@ -16,7 +16,7 @@ from harness.targets import Target
 
 @dataclass(frozen=True)
 class Entry:
-    """One implementation of a comparison. us: device time of a layer, None where there is none."""
+    """One implementation of a comparison. us: published or measured time of a layer, None where there is none."""
 
     check: CheckResult
     breakdown: Breakdown
@@ -40,7 +40,7 @@ class Comparison:
 def run_compare(target: Target, specs: list[Spec], inputs: Inputs, progress: Progress = no_progress) -> Comparison:
     """Judge each of `specs` on the same inputs; then time them if all are right."""
     checks = [run_check(target, spec, inputs, _prefixed(progress, str(spec))) for spec in specs]
-    lines = [breakdown.from_calls(c.implementation, target.name, c.calls) for c in checks]
+    lines = [breakdown.from_calls(c.implementation, target, inputs.case, c.calls, c.counts) for c in checks]
     if not all(c.passed for c in checks):
         return _comparison(checks, lines, [None] * len(checks), None, "a check failed, and what is wrong is not timed")
     if target.name == "simulator":

@@ -11,6 +11,7 @@ from importlib import metadata
 from pathlib import Path
 from typing import Any
 
+from harness import costs
 from harness.breakdown import Breakdown
 from harness.check import CheckResult
 from harness.compare import Comparison
@@ -52,12 +53,22 @@ def breakdown_dict(b: Breakdown) -> dict[str, Any]:
             "inputs": [str(t) for t in line.call.inputs],
             "outputs": [str(t) for t in line.call.outputs],
             "device_us": line.us,
+            "predicted": dataclasses.asdict(line.predicted) if line.predicted else None,
             "host_s": line.call.host_s,
             "counts": dataclasses.asdict(line.counts.total) if line.counts else None,
         }
         for line in b.lines
     ]
-    return {"implementation": b.implementation, "device_us": b.total_us, "origin": b.origin, "ops": lines}
+    predicted = any(line.predicted for line in b.lines)
+    return {
+        "implementation": b.implementation,
+        "device_us": b.total_us,
+        "origin": b.origin,
+        "predicted_us": b.predicted_us,
+        "predicted_origin": f"{costs.ORIGIN}; {costs.CALIBRATION}" if predicted else None,
+        "dram_floor_us": costs.floor_us(b.case),
+        "ops": lines,
+    }
 
 
 def comparison_dict(c: Comparison) -> dict[str, Any]:

@@ -6,14 +6,15 @@ from rich.console import Console, Group, RenderableType
 from rich.table import Table
 from rich.text import Text
 
-from harness import published
-from harness.breakdown import Breakdown
+from harness import costs, published
+from harness.breakdown import Breakdown, OpLine
 from harness.check import CheckResult
 from harness.compare import Comparison, Entry
 from harness.emulator.programs import Prediction
 
 # Wide enough for the tables where the output is a file or a pipe.
 PLAIN_WIDTH = 140
+PREDICTED = "predicted us"
 
 
 def make_console(stderr: bool = False) -> Console:
@@ -56,7 +57,12 @@ def render_breakdown(b: Breakdown) -> RenderableType:
     table.add_column("ttnn call")
     table.add_column("in")
     table.add_column("out")
-    table.add_column("device us", justify="right", footer=us(b.total_us))
+    table.add_column(_time_name(b), justify="right", footer=us(b.total_us))
+    predicts = b.target == "emulator"
+    if predicts:
+        table.add_column(PREDICTED, justify="right", footer=us(b.predicted_us))
+        table.add_column("binds")
+        table.add_column("GB/s", justify="right")
     table.add_column("host s", justify="right", footer=f"{sum(line.call.host_s for line in b.lines):.2f}")
     for n, line in enumerate(b.lines, 1):
         call = line.call
@@ -67,12 +73,23 @@ def render_breakdown(b: Breakdown) -> RenderableType:
             ", ".join(map(str, call.inputs)),
             ", ".join(map(str, call.outputs)),
             us(line.us),
+            *(_prediction(line) if predicts else ()),
             f"{call.host_s:.3f}",
         )
-    parts: list[RenderableType] = [table, _origin(b.origin, "no device time for this target, shape and config")]
+    parts: list[RenderableType] = [table, *_origins([b], b.origin, "no time for this target, shape and config")]
     if any(line.counts for line in b.lines):
         parts.append(_counts(b))
     return Group(*parts)
+
+
+def _time_name(b: Breakdown) -> str:
+    return "published us" if b.target == "emulator" else "device us"
+
+
+def _prediction(line: OpLine) -> tuple[str, str, str]:
+    """Predicted us, the resource that binds, achieved GB/s."""
+    p = line.predicted
+    return (us(p.us), p.binds, f"{p.gb_s:.0f}") if p else ("-", "-", "-")
 
 
 def _counts(b: Breakdown) -> RenderableType:
@@ -134,16 +151,16 @@ def render_comparison(c: Comparison) -> RenderableType:
     """The verdicts beside each other, then the ops beside each other."""
     base = c.entries[0]
     table = Table(title=f"compare: {base.check.case}", title_justify="left")
-    for name, right in (
-        ("implementation", False), ("verdict", False), ("ops", True), ("device us", True), ("against first", True),
-        ("output PCC", True), ("update PCC", True), ("max abs", True), ("host s", True),
+    predicts = base.breakdown.target == "emulator"
+    predicted = (PREDICTED, "/ first") if predicts else ()
+    for name in (
+        "implementation", "verdict", "ops", _time_name(base.breakdown), "/ first", *predicted,
+        "output PCC", "update PCC", "max abs", "host s",
     ):  # fmt: skip
-        table.add_column(name, justify="right" if right else "left")
+        table.add_column(name, justify="left" if name in ("implementation", "verdict") else "right")
     for entry in c.entries:
-        table.add_row(*_summary(entry, base))
-    parts: list[RenderableType] = [table, _origin(c.origin, c.why)]
-    if c.origin and c.why:
-        parts.append(Text(f"-: {c.why}"))
+        table.add_row(*_summary(c, entry, base))
+    parts: list[RenderableType] = [table, *_origins([e.breakdown for e in c.entries], c.origin, c.why)]
     for entry in c.entries:
         for part in entry.check.parts:
             if not part.passed:
@@ -153,18 +170,19 @@ def render_comparison(c: Comparison) -> RenderableType:
     return Group(*parts)
 
 
-def _summary(entry: Entry, base: Entry) -> list[str | Text]:
+def _summary(c: Comparison, entry: Entry, base: Entry) -> list[str | Text]:
     check = entry.check
     output, update = check.part("output"), check.part("update")
-    ratio = "-"
-    if entry is not base and entry.us and base.us:
-        ratio = f"{entry.us - base.us:+.1f} ({entry.us / base.us:.2f}x)"
+    times = [(entry.us, base.us)]
+    if entry.breakdown.target == "emulator":
+        # Without a passed check nothing is compared.
+        shown = c.passed
+        times.append((entry.breakdown.predicted_us if shown else None, base.breakdown.predicted_us))
     return [
         check.implementation,
         mark(check.passed),
         str(len(check.calls)),
-        us(entry.us),
-        ratio,
+        *(text for own, first in times for text in (us(own), _ratio(own, first) if entry is not base else "-")),
         f"{output.numbers['pcc']:.6f}" if output else "-",
         f"{update.numbers['pcc']:.6f}" if update else "-",
         f"{output.numbers['max_abs']:.4f}" if output else "-",
@@ -172,32 +190,73 @@ def _summary(entry: Entry, base: Entry) -> list[str | Text]:
     ]
 
 
+def _ratio(own: float | None, first: float | None) -> str:
+    return f"{own / first:.2f}x" if own and first else "-"
+
+
 def _side_by_side(c: Comparison) -> Table:
     """Ops in the order of the first; what only another has comes after."""
-    table = Table(title="device us, op by op", title_justify="left", show_footer=True)
+    table = Table(title="op by op", title_justify="left", show_footer=True)
     table.add_column("op", footer="sum of the ops")
     for entry in c.entries:
-        table.add_column(entry.check.implementation, justify="right", footer=us(entry.breakdown.total_us))
+        b = entry.breakdown
+        table.add_column(f"{b.implementation}\n{_time_name(b)}", justify="right", footer=us(b.total_us))
+        if b.target == "emulator":
+            table.add_column(f"\n{PREDICTED}", justify="right", footer=us(b.predicted_us))
+            table.add_column("\nbinds", footer="")
     columns = [_by_label(entry.breakdown) for entry in c.entries]
     labels = list(dict.fromkeys(label for column in columns for label in column))
     for label in labels:
-        table.add_row(label, *(us(column[label]) if label in column else "" for column in columns))
+        cells: list[str] = []
+        for entry, column in zip(c.entries, columns, strict=True):
+            line, predicts = column.get(label), entry.breakdown.target == "emulator"
+            cells.append(us(line.us) if line else "")
+            if predicts:
+                cells.extend(_prediction(line)[:2] if line else ("", ""))
+        table.add_row(label, *cells)
     return table
 
 
-def _by_label(b: Breakdown) -> dict[str, float | None]:
-    """Label -> us; a label that comes again gets its number."""
-    result: dict[str, float | None] = {}
+def _by_label(b: Breakdown) -> dict[str, OpLine]:
+    """Label -> line; a label that comes again gets its number."""
+    result: dict[str, OpLine] = {}
     for line in b.lines:
         label, n = line.label, 2
         while label in result:
             label, n = f"{line.label} ({n})", n + 1
-        result[label] = line.us
+        result[label] = line
     return result
 
 
-def _origin(origin: str | None, why: str) -> Text:
-    if origin is None:
-        return Text(f"device us: none ({why}); host s: this machine", style="dim")
+def _origins(breakdowns: list[Breakdown], origin: str | None, why: str) -> list[Text]:
+    """Where each kind of time comes from, what a dash means, and the DRAM floor."""
+    first = breakdowns[0]
+    name = _time_name(first)
     note = f" (op_graph back to back: {published.LAYER_US:.0f} us)" if origin == published.ORIGIN else ""
-    return Text(f"device us: {origin}{note}; host s: this machine", style="dim")
+    lines = [f"{name}: {origin}{note}" if origin else f"{name}: none ({why})"]
+    if origin and why:
+        lines.append(f"-: {why}")
+    if any(line.predicted for b in breakdowns for line in b.lines):
+        lines.append(f"{PREDICTED} (ttnn 0.81.1): {costs.ORIGIN}; {costs.CALIBRATION}; docs/cost-model.md")
+    if any(line.counts for b in breakdowns for line in b.lines):
+        lines.append(f"{PREDICTED} (programs of kernels): the emulator's virtual time, not measured; docs/emulator.md")
+    if first.target == "emulator" and any(line.predicted is None for b in breakdowns for line in b.lines):
+        lines.append(f"{PREDICTED} -: no cost model")
+    lines.append(_floor(breakdowns))
+    lines.append("host s: this machine")
+    return [Text(line, style="dim") for line in lines]
+
+
+def _floor(breakdowns: list[Breakdown]) -> str:
+    """The DRAM floor of the layer, and its share of each predicted time."""
+    case = breakdowns[0].case
+    shares = [
+        f"{costs.floor_us(case) / b.predicted_us:.0%} of {b.implementation} (predicted)"
+        for b in breakdowns
+        if b.predicted_us
+    ]
+    floor = (
+        f"DRAM floor: {costs.floor_us(case):.1f} us for the layer's {costs.floor_bytes(case) / 1e6:.1f} MB "
+        f"at {costs.P150.dram_best:.0f} GB/s"
+    )
+    return f"{floor}; {', '.join(shares)}" if shares else floor

@@ -41,16 +41,21 @@ def test_compare_shows_both_beside_each_other_with_the_origin_of_the_times(tmp_p
     done = run_cli("compare", "op_graph", "op_graph:attn=standard", "--json", str(path))
     assert done.returncode == 0, done.stderr
     assert "521.0" in done.stdout and "861.7" in done.stdout
-    assert "published: measured on silicon with an older ttnn" in done.stdout
+    assert "published us: published: measured on silicon with an older ttnn" in done.stdout
+    assert "predicted us (ttnn 0.81.1): predicted, not measured on silicon; calibration p150" in done.stdout
+    assert "DRAM floor: 120.1 us for the layer's 60.0 MB at 500 GB/s" in done.stdout
     entries = json.loads(path.read_text())["result"]["entries"]
     assert [e["device_us"] for e in entries] == [pytest.approx(521.0), pytest.approx(861.7)]
     assert all(e["check"]["passed"] for e in entries)
+    predicted = [e["breakdown"]["predicted_us"] for e in entries]
+    assert 400 < predicted[0] < predicted[1], "beside the published times, never instead of them"
+    assert all("not measured" in e["breakdown"]["predicted_origin"] for e in entries)
 
 
 def test_compare_at_another_shape_has_no_time_and_says_why():
     done = run_cli("compare", "op_graph", "op_graph:matmul=default", *SMALL)
     assert done.returncode == 0, done.stderr
-    assert "device us: none (ops without a published time at this shape and config)" in done.stdout
+    assert "published us: none (ops without a published time at this shape and config)" in done.stdout
 
 
 def test_breakdown_has_a_line_per_op():
@@ -59,6 +64,8 @@ def test_breakdown_has_a_line_per_op():
     for label in ("create_qkv_heads", "w1 + silu", "add2"):
         assert label in done.stdout
     assert "sum of the ops" in done.stdout and "521.0" in done.stdout and "older ttnn" in done.stdout
+    for label in ("published us", "predicted us", "not measured on silicon", "binds", "DRAM floor"):
+        assert label in done.stdout
 
 
 def test_list_and_doctor():
@@ -111,4 +118,4 @@ def test_a_wrong_layer_exits_with_1_and_is_not_timed(tmp_path, monkeypatch, caps
     code, stdout, _ = run_main(monkeypatch, capsys, "compare", "op_graph", "doubled", *SMALL)
     assert code == 1
     assert "doubled: output: PCC" in stdout
-    assert "device us: none (a check failed, and what is wrong is not timed)" in stdout
+    assert "published us: none (a check failed, and what is wrong is not timed)" in stdout

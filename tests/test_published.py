@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 
 from harness import published
@@ -55,9 +57,10 @@ def test_the_bfp8_cache_keeps_its_published_attention(emulator):
 
 def test_times_are_shown_for_the_emulator_only(emulator):
     calls = tuple(line.call for line in labelled(emulator, "op_graph", Case()).lines)
-    assert from_calls("op_graph", "emulator", calls).origin == published.ORIGIN
-    on_simulator = from_calls("op_graph", "simulator", calls)
-    assert on_simulator.origin is None and on_simulator.total_us is None
+    here = from_calls("op_graph", emulator, Case(), calls, [None] * len(calls))
+    assert here.origin == published.ORIGIN and here.predicted_us
+    on_simulator = from_calls("op_graph", replace(emulator, name="simulator"), Case(), calls, [None] * len(calls))
+    assert on_simulator.origin is None and on_simulator.total_us is None and on_simulator.predicted_us is None
 
 
 def test_the_last_add_keeps_its_name_where_the_first_is_fused_away(emulator):
