@@ -8,10 +8,9 @@ from dataclasses import dataclass, field
 from typing import Any
 
 import kernels
+from harness.dtypes import TILE_BYTES, device_dtype
 
-PAGE_BYTES = {"bf16": 2048, "bfp8": 1088, "fp32": 4096}
-DTYPES = {"bf16": "bfloat16", "bfp8": "bfloat8_b", "fp32": "float32"}
-L1_BYTES = 1_400_000  # of a core, for circular buffers
+CB_BUDGET = 1_400_000  # bytes of a core's L1 for circular buffers
 
 Core = tuple[int, int]
 
@@ -54,7 +53,7 @@ class Cb:
     @property
     def bytes(self) -> int:
         """L1 it takes on each core."""
-        return self.tiles * PAGE_BYTES[self.dtype]
+        return self.tiles * TILE_BYTES[self.dtype]
 
 
 def buffers(dtype: str, tiles: Mapping[int, int]) -> list[Cb]:
@@ -124,7 +123,7 @@ class Program:
 
         def buffer(cb: Cb) -> Any:
             form = ttnn.CBFormatDescriptor(
-                buffer_index=cb.index, data_format=getattr(ttnn, DTYPES[cb.dtype]), page_size=PAGE_BYTES[cb.dtype]
+                buffer_index=cb.index, data_format=device_dtype(ttnn, cb.dtype), page_size=TILE_BYTES[cb.dtype]
             )
             return ttnn.CBDescriptor(total_size=cb.bytes, core_ranges=ranges, format_descriptors=[form])
 

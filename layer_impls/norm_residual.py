@@ -26,7 +26,7 @@ from harness.errors import UsageError
 from harness.implementation import LayerEnv
 from harness.shape import TILE
 from layer_impls._program import (
-    L1_BYTES,
+    CB_BUDGET,
     Cb,
     Core,
     Kernel,
@@ -92,10 +92,10 @@ class NormResidual(OpGraph):
         if placement is None:
             raise UsageError(f"{rows} tile rows do not fit a grid of {self.grid.x}x{self.grid.y} cores")
         self.placement = placement
-        if (need := sum(cb.bytes for cb in self._cbs())) > L1_BYTES:
+        if (need := sum(cb.bytes for cb in self._cbs())) > CB_BUDGET:
             raise UsageError(
                 f"hidden {env.shape.hidden} at {env.shape.tokens} tokens puts {placement.tiles_per_core} tiles of a "
-                f"norm on a core; they take {need} B of its L1, and at most {L1_BYTES} B fit"
+                f"norm on a core; they take {need} B of its L1, and at most {CB_BUDGET} B fit"
             )
         self.norms: dict[bool, Program] = {}  # by whether there is a residual
         self.chain = options.chain

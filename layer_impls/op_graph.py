@@ -18,7 +18,7 @@ from typing import Any, Literal
 
 import torch
 
-from harness.dtypes import to_device
+from harness.dtypes import TILE_BYTES, to_device
 from harness.errors import UsageError
 from harness.implementation import Implementation, LayerEnv
 from harness.shape import TILE
@@ -27,7 +27,6 @@ from harness.weights import LayerWeights
 SUBBLOCK_TILES = 4  # DEST holds 4 fp32 tiles in half-sync mode
 L1_BYTES = 1536 * 1024
 L1_RESERVED = 117_888  # firmware, kernels and the small constant buffers of the attention op
-TILE_BYTES = {"bf16": 2048, "bfp8": 1088, "bfp4": 576}
 
 
 @dataclass(frozen=True)

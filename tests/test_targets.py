@@ -116,5 +116,5 @@ def test_traces_are_timed_in_turn_and_freed(emulator):
 def test_values_reach_the_device_and_come_back(emulator):
     x = torch.randn(1, 1, 32, 64).bfloat16()
     assert torch.equal(emulator.ttnn.to_torch(to_device(emulator.ttnn, emulator.device, x, "bf16")), x)
-    with pytest.raises(UsageError, match="unknown dtype 'fp8'; known: bf16, bfp8, bfp4"):
+    with pytest.raises(UsageError, match="unknown dtype 'fp8'; known: bf16, bfp8, bfp4, fp32"):
         to_device(emulator.ttnn, emulator.device, x, "fp8")

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from harness.costs.program import TILE_BYTES, Chain, Compute, Counts, Pages, Phase, Program, Tail
+from harness.costs.program import Chain, Compute, Counts, Pages, Phase, Program, Tail
+from harness.dtypes import TILE_BYTES
 
 EXP_MADS = 110  # vector multiply-adds a score tile, counted
 SCORE_PASSES = 4  # mask and scale, row maximum, exp of the difference, row sum

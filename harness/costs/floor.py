@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from harness.case import Case
 from harness.costs.chip import P150, Chip
-from harness.costs.program import TILE_BYTES
+from harness.dtypes import TILE_BYTES
 from harness.shape import TILE
 
 

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from harness.costs.program import TILE_BYTES, Chain, Compute, Counts, Pages, Phase, Program, Tail
+from harness.costs.program import Chain, Compute, Counts, Pages, Phase, Program, Tail
 from harness.costs.rowwise import SILU_MADS, elementwise
+from harness.dtypes import TILE_BYTES
 
 DEFAULT_BLOCK = 2  # K tiles a block where ttnn chooses the config
 

@@ -8,7 +8,8 @@ from math import prod
 from harness.costs import attention, dataflow, matmul, rowwise
 from harness.costs.attention import Attention
 from harness.costs.matmul import Blocking
-from harness.costs.program import TILE_BYTES, Program
+from harness.costs.program import Program
+from harness.dtypes import TILE_BYTES
 from harness.shape import TILE
 from harness.targets import OpCall
 from harness.targets.recorder import TensorInfo

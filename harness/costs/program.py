@@ -15,8 +15,6 @@ from dataclasses import dataclass
 
 from harness.costs.chip import Chip
 
-TILE_BYTES = {"bf16": 2048, "bfp8": 1088, "bfp4": 576, "fp32": 4096, "uint32": 4096}
-
 
 @dataclass(frozen=True)
 class Pages:

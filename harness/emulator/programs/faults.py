@@ -20,7 +20,9 @@ class Location:
     line: int
 
     def __str__(self) -> str:
-        return f"{self.file.name}:{self.line}"
+        # Every folder of kernels has a reader.cpp; the name of one in the cache says nothing.
+        folder = "" if self.file.name.startswith("inline_") else f"{self.file.parent.name}/"
+        return f"{folder}{self.file.name}:{self.line}"
 
     @property
     def text(self) -> str:
@@ -77,23 +79,29 @@ class KernelFault(RuntimeError):
 
 def from_report(report: dict[str, Any]) -> KernelFault:
     """The machine's JSON report as an exception."""
-    notes = [Note(n["text"], _location(n["at"]), _who(n["at"])) for n in report["notes"]]
+    notes = [Note(n["text"], _innermost(n["at"]), _who(n["at"])) for n in report["notes"]]
     at = report["at"]
     core = (at["core"][0], at["core"][1]) if "core" in at else None
-    return KernelFault(report["kind"], report["message"], _location(at), core, at.get("thread", ""), notes)
+    lines = _lines(at)
+    if len(lines) > 1:
+        notes.insert(0, Note("called here", lines[-1], ""))
+    return KernelFault(report["kind"], report["message"], _innermost(at), core, at.get("thread", ""), notes)
 
 
 def _who(at: dict[str, Any]) -> str:
     return f"core ({at['core'][0]},{at['core'][1]}) {at['thread']}" if "core" in at else ""
 
 
-def _location(at: dict[str, Any]) -> Location | None:
-    """The innermost line of the kernel's own files at a code address."""
+def _innermost(at: dict[str, Any]) -> Location | None:
+    return next(iter(_lines(at)), None)
+
+
+def _lines(at: dict[str, Any]) -> list[Location]:
+    """The lines of the kernel's own files at a code address, from the innermost to the one that called it."""
     if "object" not in at:
-        return None
+        return []
     frames = _frames(at["object"], at["offset"])
-    own = [f for f in frames if NATIVE not in f.file.parents and f.file.name != "unit.cpp"]
-    return own[0] if own else None
+    return [f for f in frames if NATIVE not in f.file.parents and f.file.name != "unit.cpp"]
 
 
 @functools.lru_cache(maxsize=256)
