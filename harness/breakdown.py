@@ -90,9 +90,8 @@ def from_calls(
 def _program(counts: ProgramCounts) -> Prediction:
     """A program of kernels, by the emulator's virtual time; bound by what its slowest core waits for from outside."""
     p = counts.predicted
-    slowest = max(p.cores.values(), key=lambda threads: max(t.end for t in threads.values()))
     waits: Counter[str] = Counter()
-    for thread in slowest.values():
+    for thread in p.cores[p.slowest].values():
         waits.update({OUTSIDE[why]: cycles for why, cycles in thread.stalls.items() if why in OUTSIDE})
     return Prediction(p.us, waits.most_common(1)[0][0] if waits else "compute", p.dram_bytes)
 

@@ -130,16 +130,15 @@ def _counts(b: Breakdown) -> RenderableType:
 
 def _predicted(p: Prediction) -> str:
     """What the predicted time consists of, and where the slowest core's threads wait."""
-    slowest = max(p.cores, key=lambda core: max(t.end for t in p.cores[core].values()))
     waits = [
         f"{thread} {cycles / p.clock_mhz:.1f} for {why}"
-        for thread, times in p.cores[slowest].items()
+        for thread, times in p.cores[p.slowest].items()
         for why, cycles in times.stalls.items()
         if cycles / p.clock_mhz >= 0.1
     ]
     return (
         f"predicted us: {p.launch_cycles / p.clock_mhz:.1f} launch, {p.cycles / p.clock_mhz:.1f} program; "
-        f"{p.dram_gb_s:.0f} GB/s of DRAM; the slowest core, {slowest}, waits: {', '.join(waits) or 'nowhere'}"
+        f"{p.dram_gb_s:.0f} GB/s of DRAM; the slowest core, {p.slowest}, waits: {', '.join(waits) or 'nowhere'}"
     )
 
 

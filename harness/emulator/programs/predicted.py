@@ -27,9 +27,14 @@ class Prediction:
     cores: Mapping[tuple[int, int], Mapping[str, ThreadTime]]
 
     @property
+    def slowest(self) -> tuple[int, int]:
+        """The core whose last thread ends last."""
+        return max(self.cores, key=lambda core: max(t.end for t in self.cores[core].values()))
+
+    @property
     def cycles(self) -> int:
         """The end of the slowest thread."""
-        return max(t.end for threads in self.cores.values() for t in threads.values())
+        return max(t.end for t in self.cores[self.slowest].values())
 
     @property
     def us(self) -> float:
