@@ -74,37 +74,58 @@ class OpGraph(Implementation):
             )
 
     def layer_fn(self, i: int, x: Any, k_cache: Any, v_cache: Any) -> Any:
-        ttnn, w = self.env.ttnn, self.weights[i]
-        dram = ttnn.DRAM_MEMORY_CONFIG
+        ttnn = self.env.ttnn
+        q = self._queries(i, x, k_cache, v_cache)
+        o = self._attend(q, k_cache, v_cache)
+        ttnn.deallocate(q)
+        x1, h2 = self._after_attention(i, x, o)
+        ttnn.deallocate(o)
+        x2 = self._mlp(i, x1, h2)
+        ttnn.deallocate(x1)
+        return x2
 
+    # The blocks of the layer, then their steps. Fused kernels replace either: subclasses override them one by one.
+
+    def _queries(self, i: int, x: Any, k_cache: Any, v_cache: Any) -> Any:
+        """x -> q [1, n_heads, T, head_dim], normed and roped; own K and V into the caches."""
+        ttnn, w = self.env.ttnn, self.weights[i]
         h = self._input_norm(i, x)
         qkv = self._linear(h, w["wqkv"], "wqkv")
         ttnn.deallocate(h)
         q = self._heads(qkv, w, k_cache, v_cache)
         ttnn.deallocate(qkv)
-        a = self._attention(q, k_cache, v_cache)
-        ttnn.deallocate(q)
-        o = ttnn.experimental.nlp_concat_heads(a, memory_config=dram)
-        ttnn.deallocate(a)
-        o2 = self._linear(o, w["wo"], "wo")
-        ttnn.deallocate(o)
-        x1, h2 = self._residual_norm(x, o2, w["norm2"])
-        ttnn.deallocate(o2)
+        return q
 
+    def _attend(self, q: Any, k_cache: Any, v_cache: Any) -> Any:
+        """q [1, n_heads, T, head_dim] -> [1, 1, T, q_dim], heads side by side."""
+        ttnn = self.env.ttnn
+        a = self._attention(q, k_cache, v_cache)
+        o = ttnn.experimental.nlp_concat_heads(a, memory_config=ttnn.DRAM_MEMORY_CONFIG)
+        ttnn.deallocate(a)
+        return o
+
+    def _after_attention(self, i: int, x: Any, o: Any) -> tuple[Any, Any]:
+        """x1 = x + o wo, and the norm of x1."""
+        w = self.weights[i]
+        o2 = self._linear(o, w["wo"], "wo")
+        x1, h2 = self._residual_norm(x, o2, w["norm2"])
+        self.env.ttnn.deallocate(o2)
+        return x1, h2
+
+    def _mlp(self, i: int, x1: Any, h2: Any) -> Any:
+        """x1 + (silu(h2 w1) * (h2 w3)) w2; frees h2."""
+        ttnn, w = self.env.ttnn, self.weights[i]
         gate = self._linear(h2, w["w1"], "w1")
         up = self._linear(h2, w["w3"], "w3")
         ttnn.deallocate(h2)
-        product = ttnn.multiply(gate, up, memory_config=dram)
+        product = ttnn.multiply(gate, up, memory_config=ttnn.DRAM_MEMORY_CONFIG)
         ttnn.deallocate(gate)
         ttnn.deallocate(up)
         down = self._linear(product, w["w2"], "w2")
         ttnn.deallocate(product)
         x2 = self._last_add(i, x1, down)
-        ttnn.deallocate(x1)
         ttnn.deallocate(down)
         return x2
-
-    # The steps that fused kernels replace: subclasses override them one by one.
 
     def _input_norm(self, i: int, x: Any) -> Any:
         """x [1, 1, T, hidden] -> its norm, by the first gamma of layer i."""
