@@ -1,0 +1,103 @@
+// The data movement of a linear whose K is split over groups of cores, a DRAM bank each, and whose N is split over the
+// cores of a group: activations go round in the group, partial results to the core that owns their column.
+#pragma once
+
+#include "dataflow.h"
+#include "split_cbs.h"
+
+// Runtime args, from `args` on; then `peers` coordinates of the cores of the group, this one among them, then for
+// each column that this core multiplies its owner: x | y << 8 | place among the owner's columns << 16.
+enum SplitArg { GROUP, WIDTH, FIRST_OWN, OWN, GROUP_COLUMN, OWNED, FIRST_OWNED, PEERS, COLUMNS, SPLIT_ARGS };
+
+// Semaphores 0 and 1 belong to this: columns of activations here, partial results of owned columns here.
+struct Split {
+    uint32_t args;  // index of the first
+    uint32_t gathered = get_semaphore(0), summed = get_semaphore(1);
+
+    explicit Split(uint32_t first_arg) : args(first_arg) {}
+
+    uint32_t get(SplitArg arg) const { return get_arg_val<uint32_t>(args + arg); }
+    uint32_t peer(uint32_t i) const { return get_arg_val<uint32_t>(args + SPLIT_ARGS + i); }
+    uint32_t owner(uint32_t column) const { return peer(get(PEERS) + column); }
+};
+
+inline uint64_t address_at(uint32_t core, uint32_t address) {
+    return get_noc_addr(core & 0xFF, core >> 8 & 0xFF, address);
+}
+
+// Own columns of activations, as they appear in CB_OWN, to every core of the group; then waits for all of the group's.
+template <uint32_t rows>
+inline void gather(const Split& split) {
+    const uint32_t tile = get_tile_size(CB_IN), width = split.get(WIDTH), peers = split.get(PEERS);
+    const uint32_t in = get_write_ptr(CB_IN);
+    cb_reserve_back(CB_IN, rows * width);
+    for (uint32_t column = 0; column < split.get(OWN); ++column) {
+        cb_wait_front(CB_OWN, rows);
+        const uint32_t from = get_read_ptr(CB_OWN), to = in + (split.get(FIRST_OWN) + column) * tile;
+        for (uint32_t i = 0; i < peers; ++i) {
+            for (uint32_t r = 0; r < rows; ++r) {
+                noc_async_write(from + r * tile, address_at(split.peer(i), to + r * width * tile), tile);
+            }
+        }
+        noc_async_writes_flushed();
+        for (uint32_t i = 0; i < peers; ++i) noc_semaphore_inc(address_at(split.peer(i), split.gathered), 1);
+        cb_pop_front(CB_OWN, rows);
+    }
+    noc_semaphore_wait(words_at(split.gathered), width);
+    cb_push_back(CB_IN, rows * width);
+}
+
+// Partial results, as they appear in CB_PARTIAL, to their owners; then waits for those of the own columns. `groups` send
+// some; the room for them is for `parts`, groups made even, and the odd one is zero.
+template <uint32_t rows, uint32_t groups, uint32_t parts>
+inline void scatter(const Split& split) {
+    const uint32_t bytes = rows * get_tile_size(CB_PARTIAL), owned = split.get(OWNED);
+    const uint32_t to = get_write_ptr(CB_PARTS);
+    if constexpr (parts > groups) {
+        for (uint32_t column = 0; column < owned; ++column) {
+            volatile tt_l1_ptr uint32_t* zeros = words_at(to + (column * parts + groups) * bytes);
+            for (uint32_t i = 0; i < bytes / 4; ++i) zeros[i] = 0;
+        }
+    }
+    for (uint32_t column = 0; column < split.get(COLUMNS); ++column) {
+        const uint32_t owner = split.owner(column), place = (owner >> 16) * parts + split.get(GROUP);
+        cb_wait_front(CB_PARTIAL, rows);
+        noc_async_write(get_read_ptr(CB_PARTIAL), address_at(owner, to + place * bytes), bytes);
+        noc_async_writes_flushed();
+        noc_semaphore_inc(address_at(owner, split.summed), 1);
+        cb_pop_front(CB_PARTIAL, rows);
+    }
+    if (owned == 0) return;
+    cb_reserve_back(CB_PARTS, owned * parts * rows);
+    noc_semaphore_wait(words_at(split.summed), owned * groups);
+    cb_push_back(CB_PARTS, owned * parts * rows);
+}
+
+// Starts reading `n` columns of `rows` tiles into the back of a circular buffer, column by column.
+template <uint32_t rows, typename Accessor>
+inline void start_reading_columns(const Accessor& tensor, uint32_t width, uint32_t first, uint32_t n, uint32_t cb) {
+    if (n == 0) return;
+    cb_reserve_back(cb, n * rows);
+    uint32_t to = get_write_ptr(cb);
+    for (uint32_t column = first; column < first + n; ++column) {
+        for (uint32_t r = 0; r < rows; ++r, to += get_tile_size(cb)) {
+            noc_async_read_page(r * width + column, tensor, to);
+        }
+    }
+}
+
+// The owned columns from CB_OUT to the output, `width` tiles wide; then everything this core has sent has arrived.
+template <uint32_t rows, typename Accessor>
+inline void write_owned(const Split& split, const Accessor& out, uint32_t width) {
+    const uint32_t owned = split.get(OWNED), first = split.get(FIRST_OWNED);
+    cb_wait_front(CB_OUT, owned * rows);
+    uint32_t from = get_read_ptr(CB_OUT);
+    for (uint32_t column = first; column < first + owned; ++column) {
+        for (uint32_t r = 0; r < rows; ++r, from += get_tile_size(CB_OUT)) {
+            noc_async_write_page(r * width + column, out, from);
+        }
+    }
+    noc_async_write_barrier();
+    noc_async_atomic_barrier();
+    cb_pop_front(CB_OUT, owned * rows);
+}
