@@ -13,7 +13,7 @@ inline void norm_and_rotate(uint32_t out) {
     cb_wait_front(CB_COS, d);
     cb_wait_front(CB_SIN, d);
     cb_wait_front(CB_GAMMA, d);
-    fold_gamma<d>(CB_COS, CB_SIN, 0, CB_GAMMA, 0, CB_COS_GAMMA, CB_SIN_GAMMA);
+    fold_gamma<d>({CB_COS, 0}, {CB_SIN, 0}, {CB_GAMMA, 0}, CB_COS_GAMMA, CB_SIN_GAMMA);
     cb_pop_front(CB_COS, d);
     cb_pop_front(CB_SIN, d);
     cb_pop_front(CB_GAMMA, d);

@@ -11,6 +11,18 @@ struct Everyone {
     uint64_t at(uint32_t address) const { return get_noc_multicast_addr(x0, y0, x1, y1, address); }
 };
 
+// `bytes` at `from` to the same address of all others, then the flag: the semaphore `arrived`, set to `value` there and
+// here. Returns when the source and the flag may change.
+inline void multicast_with_flag(uint32_t from, uint32_t bytes, uint32_t arrived, uint32_t value,
+                                const Everyone& everyone) {
+    if (everyone.others > 0) noc_async_write_multicast(from, everyone.at(from), bytes, everyone.others, true);
+    noc_semaphore_set(words_at(arrived), value);
+    if (everyone.others == 0) return;
+    noc_async_writes_flushed();  // Blackhole may let the flag overtake the payload otherwise
+    noc_semaphore_set_multicast(arrived, everyone.at(arrived), everyone.others);
+    noc_async_writes_flushed();
+}
+
 // Reads `n` pages from `first_page` on to `to`, one after another, and multicasts each `chunk` of them to the same
 // address of all others as soon as it is there; then sets `arrived` there to 1. Source and flag are in the L1 of the
 // sender, and are those of the others too: a circular buffer and a semaphore that all of them have.

@@ -11,19 +11,24 @@ constexpr uint32_t other_half(uint32_t tile) {
     return tile < d / 2 ? tile + d / 2 : tile - d / 2;
 }
 
-// cos * gamma and +-sin * gamma, d tiles each from the given tiles on; the low half of a head takes the other with a
-// minus. gamma is valid in row 0. All inputs stay.
+// Consecutive tiles of a buffer.
+struct Tiles {
+    uint32_t cb, first;
+};
+
+// cos * gamma and +-sin * gamma, d tiles each; the low half of a head takes the other with a minus. gamma is valid in
+// row 0. All inputs, of one format, stay.
 template <uint32_t d>
-ALWI void fold_gamma(uint32_t cos, uint32_t sin, uint32_t row, uint32_t gamma, uint32_t first_gamma, uint32_t cos_gamma,
-                     uint32_t sin_gamma) {
-    reconfig_data_format(cos, gamma);  // sin has the same format
+ALWI void fold_gamma(Tiles cos, Tiles sin, Tiles gamma, uint32_t cos_gamma, uint32_t sin_gamma) {
+    reconfig_data_format(cos.cb, gamma.cb);
     pack_reconfig_data_format(cos_gamma);
-    mul_bcast_rows_init(cos, gamma);
-    push_tiles(cos_gamma, d,
-               [&](uint32_t i, uint32_t dst) { mul_tiles_bcast_rows(cos, gamma, row * d + i, first_gamma + i, dst); });
+    mul_bcast_rows_init(cos.cb, gamma.cb);
+    push_tiles(cos_gamma, d, [&](uint32_t i, uint32_t dst) {
+        mul_tiles_bcast_rows(cos.cb, gamma.cb, cos.first + i, gamma.first + i, dst);
+    });
     negative_tile_init();
     push_tiles(sin_gamma, d, [&](uint32_t i, uint32_t dst) {
-        mul_tiles_bcast_rows(sin, gamma, row * d + i, first_gamma + other_half<d>(i), dst);
+        mul_tiles_bcast_rows(sin.cb, gamma.cb, sin.first + i, gamma.first + other_half<d>(i), dst);
         if (i < d / 2) negative_tile(dst);
     });
 }

@@ -47,8 +47,8 @@ inline void gather(const Split& split) {
     cb_push_back(CB_IN, rows * width);
 }
 
-// Partial results, as they appear in CB_PARTIAL, to their owners; then waits for those of the own columns. `groups` send
-// some; the room for them is for `parts`, groups made even, and the odd one is zero.
+// Partial results, as they appear in CB_PARTIAL, to their owners; then waits for those of the own columns. `groups`
+// send some; the room for them is for `parts`, groups made even, and the odd one is zero.
 template <uint32_t rows, uint32_t groups, uint32_t parts>
 inline void scatter(const Split& split) {
     const uint32_t bytes = rows * get_tile_size(CB_PARTIAL), owned = split.get(OWNED);
