@@ -30,9 +30,9 @@ inline Everyone everyone_from_args(uint32_t arg) {
             get_arg_val<uint32_t>(arg + 3), get_arg_val<uint32_t>(arg + 4)};
 }
 
-// The half of x of this NoC, K tile by K tile, each with its tile rows.
-template <typename All, uint32_t k_tiles, uint32_t rows, typename Accessor>
-inline void lead(const Accessor& x, const Everyone& everyone) {
+// The half of x of this NoC, K tile by K tile, each with its tile rows. First its reads are started, then `others`.
+template <typename All, uint32_t k_tiles, uint32_t rows, typename Accessor, typename Others>
+inline void lead(const Accessor& x, const Everyone& everyone, Others start_others) {
     constexpr uint32_t first = noc_index == 0 ? 0 : All::half, last = noc_index == 0 ? All::half : All::count;
     static_assert(last - first < 15, "a transaction id for each chunk");
     const uint32_t bytes = rows * get_tile_size(CB_X);  // of a K tile
@@ -45,10 +45,13 @@ inline void lead(const Accessor& x, const Everyone& everyone) {
             }
         }
     }
+    noc_async_read_set_trid(15);
+    start_others();
     for (uint32_t i = first; i < last; ++i) {
         noc_async_read_barrier_with_trid(1 + i - first);
         const uint32_t from = to + All::begin(i) * bytes;
         multicast_with_flag(from, (All::end(i) - All::begin(i)) * bytes, arrived, 1 + i - first, everyone);
     }
+    noc_async_read_barrier_with_trid(15);
     noc_async_read_set_trid(0);
 }

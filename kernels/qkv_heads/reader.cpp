@@ -14,10 +14,10 @@ void kernel_main() {
     const uint32_t bank = get_arg_val<uint32_t>(0), offset = get_arg_val<uint32_t>(1), n = get_arg_val<uint32_t>(2);
     if (get_arg_val<uint32_t>(3)) {
         const auto x = TensorAccessor(x_args, get_common_arg_val<uint32_t>(0), get_tile_size(CB_X));
-        lead<Chunks<k_tiles, chunk>, k_tiles, rows>(x, everyone_from_args(4));
+        lead<Chunks<k_tiles, chunk>, k_tiles, rows>(x, everyone_from_args(4), [] {});
         noc_async_write_barrier();
     }
-    Stream stream(bank, get_common_arg_val<uint32_t>(1) + offset, CB_W, slot, slots);
+    Stream<2> stream(bank, get_common_arg_val<uint32_t>(1) + offset, CB_W, slot, slots);
     for (uint32_t i = 0; i < n; ++i) stream.read(slot);
     stream.finish();
 }

@@ -30,20 +30,17 @@ inline uint64_t at_peer(uint32_t slice, uint32_t address) {
                         address);
 }
 
-// cos, sin and the gammas to all cores.
-inline void lead_tables(const Everyone& everyone) {
-    const uint32_t tile = get_tile_size(CB_TABLES), first = get_write_ptr(CB_TABLES);
-    uint32_t to = first;
+// Starts reading cos, sin and the gammas.
+inline void read_tables() {
+    uint32_t to = get_write_ptr(CB_TABLES);
     const auto read = [&](const auto& args, uint32_t arg, uint32_t n) {
-        const auto tensor = TensorAccessor(args, get_common_arg_val<uint32_t>(arg), tile);
-        for (uint32_t page = 0; page < n; ++page, to += tile) noc_async_read_page(page, tensor, to);
+        const auto tensor = TensorAccessor(args, get_common_arg_val<uint32_t>(arg), get_tile_size(CB_TABLES));
+        for (uint32_t page = 0; page < n; ++page, to += get_tile_size(CB_TABLES)) noc_async_read_page(page, tensor, to);
     };
     read(table_args, 1, rows * d);
     read(table_args, 2, rows * d);
     read(gamma_args, 3, d);
     read(gamma_args, 4, d);
-    noc_async_read_barrier();
-    multicast_with_flag(first, tables * tile, get_semaphore(TABLES_HERE), 1, everyone);
 }
 
 // The K tiles of x that this core multiplies, as they come. Those before lie in the same buffer and are not looked at.
@@ -112,8 +109,9 @@ void kernel_main() {
     if (get_arg_val<uint32_t>(5)) {
         const auto x = TensorAccessor(x_args, get_common_arg_val<uint32_t>(0), get_tile_size(CB_X));
         const Everyone everyone = everyone_from_args(6);
-        lead<Chunks<k_tiles, chunk>, k_tiles, rows>(x, everyone);
-        lead_tables(everyone);
+        lead<Chunks<k_tiles, chunk>, k_tiles, rows>(x, everyone, read_tables);
+        const uint32_t from = get_write_ptr(CB_TABLES);
+        multicast_with_flag(from, tables * get_tile_size(CB_TABLES), get_semaphore(TABLES_HERE), 1, everyone);
     }
     if (count) {
         push_ones(CB_SCALERS);
