@@ -13,23 +13,25 @@ inline void norm_and_rotate(uint32_t out) {
     cb_wait_front(CB_COS, d);
     cb_wait_front(CB_SIN, d);
     cb_wait_front(CB_GAMMA, d);
-    fold_gamma<d>({CB_COS, 0}, {CB_SIN, 0}, {CB_GAMMA, 0}, CB_COS_GAMMA, CB_SIN_GAMMA);
+    fold_gamma<d, d>({CB_COS, 0}, {CB_SIN, 0}, {CB_GAMMA, 0}, 0, CB_COS_GAMMA, CB_SIN_GAMMA);
     cb_pop_front(CB_COS, d);
     cb_pop_front(CB_SIN, d);
     cb_pop_front(CB_GAMMA, d);
 
     cb_wait_front(CB_IN, d);
-    sum_squares(CB_IN, 0, d, CB_SQUARES);
+    sum_squares(CB_IN, 1, d, CB_SQUARES);
     sum_rows(CB_SQUARES, CB_ONES, 1, CB_FACTOR, [] { inverse_rms(scale, eps); });
     cb_wait_front(CB_COS_GAMMA, d);
     cb_wait_front(CB_SIN_GAMMA, d);
-    rotate<d>(CB_IN, CB_COS_GAMMA, CB_SIN_GAMMA, CB_ROTATED);
+    rotate<1, d>(CB_IN, CB_COS_GAMMA, CB_SIN_GAMMA, CB_ROTATED);
     cb_pop_front(CB_IN, d);
     cb_pop_front(CB_COS_GAMMA, d);
     cb_pop_front(CB_SIN_GAMMA, d);
 
     cb_wait_front(CB_ROTATED, d);
-    scale_rows<d>(CB_ROTATED, CB_FACTOR, out);
+    cb_wait_front(CB_FACTOR, 1);
+    scale_rows<1, d>(CB_ROTATED, CB_FACTOR, out);
+    cb_pop_front(CB_FACTOR, 1);
     cb_pop_front(CB_ROTATED, d);
 }
 

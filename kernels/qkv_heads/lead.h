@@ -5,8 +5,8 @@
 #include "../shared/multicast.h"
 #include "cbs.h"
 
-// Semaphores: chunks of x that have come on each NoC, the tables, partial rows.
-enum { CHUNKS_HERE, TABLES_HERE = 2, PARTS_HERE };
+// Semaphores: chunks of x that have come on each NoC, the tables, sums of squares of groups of tile rows.
+enum { CHUNKS_HERE, TABLES_HERE = 2, SUMS_HERE };
 
 // Chunks of as many K tiles each, the first half of them by the leader of NoC 0.
 template <uint32_t k_tiles, uint32_t chunk>

@@ -1,34 +1,28 @@
-// Takes x and the tables as they are multicast (on the leader of NoC 1: sends them), sends partial rows to their owners
-// and takes those of the own rows; writes queries to q, keys and values to the own rows of the caches.
+// Takes x and the tables as they are multicast (on the leader of NoC 1: sends them), exchanges sums of squares with the
+// other core of the head; writes queries to q, keys and values to the own rows of the caches.
 //
-// Compile-time args   query heads, key heads, d, tile rows, slices of K, K tiles of a block, K tiles of x and of a
-// chunk
-//                     of it, the scaler epsilon * head_dim / hidden as two bf16, accessors of x, cos, q gamma, q,
-//                     caches
+// Compile-time args   query heads, key heads, d, tile rows, cores of a head, K tiles of x and of a chunk of it, the
+// scalers
+//                     as two bf16, accessors of x, cos, q gamma, q, caches
 // Common args         addresses of x, cos, sin, q gamma, k gamma, q, K cache, V cache; tile rows of a cache
-// Runtime args        first head, heads, slice, first block, blocks, leader?, the leader's rectangle (4) and others in
-//                     it, then x, y of the core of each slice of the same heads
+// Runtime args        first head, heads, part of the head, x, y of its other core, leader?, then the leader's rectangle
+#include "../shared/heads.h"
+#include "cbs.h"
 #include "lead.h"
-#include "share.h"
 
 constexpr uint32_t heads = get_compile_time_arg_val(0), kv_heads = get_compile_time_arg_val(1);
 constexpr uint32_t d = get_compile_time_arg_val(2), rows = get_compile_time_arg_val(3);
-constexpr uint32_t slices = get_compile_time_arg_val(4), block = get_compile_time_arg_val(5);
-constexpr uint32_t k_tiles = get_compile_time_arg_val(6), chunk = get_compile_time_arg_val(7);
-constexpr uint32_t x_squares_scaler = get_compile_time_arg_val(8);
-constexpr uint32_t tables = (2 * rows + 2) * d, part = d + 1;
-constexpr uint32_t PEERS = 11;  // first runtime arg of the slices' cores
+constexpr uint32_t parts = get_compile_time_arg_val(4);
+constexpr uint32_t k_tiles = get_compile_time_arg_val(5), chunk = get_compile_time_arg_val(6);
+constexpr uint32_t FIRST_SCALER = 7;
+constexpr uint32_t n = d / parts, tables = (2 * rows + 2) * d;
+constexpr uint32_t group = n == 2 && rows % 2 == 0 ? 2 : 1;  // tile rows, as in compute.cpp
 
-constexpr auto x_args = TensorAccessorArgs<9>();
+constexpr auto x_args = TensorAccessorArgs<FIRST_SCALER + SCALERS>();
 constexpr auto table_args = TensorAccessorArgs<x_args.next_compile_time_args_offset()>();
 constexpr auto gamma_args = TensorAccessorArgs<table_args.next_compile_time_args_offset()>();
 constexpr auto q_args = TensorAccessorArgs<gamma_args.next_compile_time_args_offset()>();
 constexpr auto cache_args = TensorAccessorArgs<q_args.next_compile_time_args_offset()>();
-
-inline uint64_t at_peer(uint32_t slice, uint32_t address) {
-    return get_noc_addr(get_arg_val<uint32_t>(PEERS + 2 * slice), get_arg_val<uint32_t>(PEERS + 2 * slice + 1),
-                        address);
-}
 
 // Starts reading cos, sin and the gammas.
 inline void read_tables() {
@@ -43,14 +37,13 @@ inline void read_tables() {
     read(gamma_args, 4, d);
 }
 
-// The K tiles of x that this core multiplies, as they come. Those before lie in the same buffer and are not looked at.
-inline void take_x(uint32_t first_k, uint32_t end_k) {
+// x as it comes.
+inline void take_x() {
     cb_reserve_back(CB_X, k_tiles * rows);
-    if (first_k) cb_push_back(CB_X, first_k * rows);
-    for (uint32_t k = first_k; k < end_k;) {
-        const uint32_t there = Chunks<k_tiles, chunk>::wait(k), next = there < end_k ? there : end_k;
-        cb_push_back(CB_X, (next - k) * rows);
-        k = next;
+    for (uint32_t k = 0; k < k_tiles;) {
+        const uint32_t there = Chunks<k_tiles, chunk>::wait(k);
+        cb_push_back(CB_X, (there - k) * rows);
+        k = there;
     }
 }
 
@@ -60,52 +53,46 @@ inline void take_tables() {
     cb_push_back(CB_TABLES, tables);
 }
 
-// The parts of the rows that other cores own, to them.
-inline void send_parts(const Share<rows, slices>& share) {
-    const uint32_t bytes = part * get_tile_size(CB_SEND), to = get_write_ptr(CB_RECEIVED);
-    cb_wait_front(CB_SEND, (rows - share.own_rows()) * part);
-    uint32_t from = get_read_ptr(CB_SEND);
-    for (uint32_t row = 0; row < rows; ++row) {
-        if (share.owns(row)) continue;
-        const uint32_t slot = received_slot<slices>(row, share.slice);
-        noc_async_write(from, at_peer(row % slices, to + slot * bytes), bytes);
-        from += bytes;
-    }
-    noc_async_write_barrier();
-    for (uint32_t row = 0; row < rows; ++row) {
-        if (!share.owns(row)) noc_semaphore_inc(at_peer(row % slices, get_semaphore(PARTS_HERE)), 1);
-    }
-    cb_pop_front(CB_SEND, (rows - share.own_rows()) * part);
+// The sums of a group of tile rows, with the other core.
+inline void exchange(uint32_t x, uint32_t y, uint32_t row) {
+    const uint32_t bytes = group * get_tile_size(CB_SEND);
+    cb_reserve_back(CB_RECEIVED, group);
+    cb_wait_front(CB_SEND, group);
+    noc_async_write(get_read_ptr(CB_SEND), get_noc_addr(x, y, get_write_ptr(CB_RECEIVED)), bytes);
+    noc_async_writes_flushed();
+    noc_semaphore_inc(get_noc_addr(x, y, get_semaphore(SUMS_HERE)), 1);
+    cb_pop_front(CB_SEND, group);
+    noc_semaphore_wait_min(words_at(get_semaphore(SUMS_HERE)), row / group + 1);
+    cb_push_back(CB_RECEIVED, group);
 }
 
-inline void take_parts(uint32_t n) {
-    cb_reserve_back(CB_RECEIVED, n * part);
-    noc_semaphore_wait(words_at(get_semaphore(PARTS_HERE)), n);
-    cb_push_back(CB_RECEIVED, n * part);
-}
-
-// The own rows of a head.
-inline void write_head(const Head& head, const Share<rows, slices>& share) {
-    const auto q = TensorAccessor(q_args, get_common_arg_val<uint32_t>(5), get_tile_size(CB_Q));
-    const uint32_t cache_address = get_common_arg_val<uint32_t>(head.kind == Kind::Key ? 6 : 7);
-    const auto cache = TensorAccessor(cache_args, cache_address, get_tile_size(CB_CACHE));
-    const uint32_t cache_rows = get_common_arg_val<uint32_t>(8);
-    const uint32_t cb = head.kind == Kind::Query ? CB_Q : CB_CACHE;
-    for (uint32_t row = share.slice; row < rows; row += slices) {
-        if (head.kind == Kind::Query) {
-            start_writing(q, (head.index * rows + row) * d, d, cb);
-        } else {
-            start_writing(cache, (head.index * cache_rows + cache_rows - rows + row) * d, d, cb);
+// Starts writing a group of tile rows of the core's part of a head.
+inline void write(const Head& head, uint32_t part, uint32_t first_row) {
+    const auto write_to = [&](const auto& tensor, uint32_t cb, uint32_t page) {
+        cb_wait_front(cb, group * n);
+        uint32_t from = get_read_ptr(cb);
+        for (uint32_t row = 0; row < group; ++row) {
+            for (uint32_t i = 0; i < n; ++i, from += get_tile_size(cb)) {
+                noc_async_write_page(page + row * d + column_of<n, d>(part, i), tensor, from);
+            }
         }
         noc_async_writes_flushed();
-        cb_pop_front(cb, d);
+        cb_pop_front(cb, group * n);
+    };
+    if (head.kind == Kind::Query) {
+        const auto q = TensorAccessor(q_args, get_common_arg_val<uint32_t>(5), get_tile_size(CB_Q));
+        write_to(q, CB_Q, (head.index * rows + first_row) * d);
+    } else {
+        const uint32_t address = get_common_arg_val<uint32_t>(head.kind == Kind::Key ? 6 : 7);
+        const uint32_t cache_rows = get_common_arg_val<uint32_t>(8);
+        const auto cache = TensorAccessor(cache_args, address, get_tile_size(CB_CACHE));
+        write_to(cache, CB_CACHE, (head.index * cache_rows + cache_rows - rows + first_row) * d);
     }
 }
 
 void kernel_main() {
     const uint32_t first = get_arg_val<uint32_t>(0), count = get_arg_val<uint32_t>(1);
-    const Share<rows, slices> share{get_arg_val<uint32_t>(2)};
-    const uint32_t first_k = get_arg_val<uint32_t>(3) * block, end_k = first_k + get_arg_val<uint32_t>(4) * block;
+    const uint32_t part = get_arg_val<uint32_t>(2), x0 = get_arg_val<uint32_t>(3), y0 = get_arg_val<uint32_t>(4);
     if (get_arg_val<uint32_t>(5)) {
         const auto x = TensorAccessor(x_args, get_common_arg_val<uint32_t>(0), get_tile_size(CB_X));
         const Everyone everyone = everyone_from_args(6);
@@ -114,15 +101,17 @@ void kernel_main() {
         multicast_with_flag(from, tables * get_tile_size(CB_TABLES), get_semaphore(TABLES_HERE), 1, everyone);
     }
     if (count) {
-        push_ones(CB_SCALERS);
-        push_scaler(CB_SCALERS, x_squares_scaler);
-        take_x(first_k, end_k);
+        push_scaler(CB_SCALERS, get_compile_time_arg_val(FIRST_SCALER + MEAN_OF_HEAD));
+        push_scaler(CB_SCALERS, get_compile_time_arg_val(FIRST_SCALER + EPSILON_TIMES_MEAN_OF_X));
+        push_scaler(CB_SCALERS, get_compile_time_arg_val(FIRST_SCALER + SUM_OF_X));
+        take_x();
         take_tables();
     }
     for (uint32_t column = first; column < first + count; ++column) {
-        if (share.own_rows() < rows) send_parts(share);
-        if constexpr (slices > 1) take_parts(share.own_rows() * (slices - 1));
-        write_head(head_at<heads, kv_heads>(column), share);
+        for (uint32_t row = 0; row < rows; row += group) {
+            if constexpr (parts > 1) exchange(x0, y0, row);
+            write(head_at<heads, kv_heads>(column), part, row);
+        }
     }
     noc_async_write_barrier();
     noc_async_atomic_barrier();

@@ -42,13 +42,14 @@ ALWI void push_tiles(uint32_t cb, uint32_t n, Compute compute) {
     }
 }
 
-// The squares of n tiles of `in` from `first` on, summed tile on tile into one; a product adds to what DEST holds.
-ALWI void sum_squares(uint32_t in, uint32_t first, uint32_t n, uint32_t out) {
+// For each of `rows` tile rows of `in`, n tiles each, one tile: their squares, summed tile on tile, for a product adds
+// to what DEST holds. `in` stays.
+ALWI void sum_squares(uint32_t in, uint32_t rows, uint32_t n, uint32_t out) {
     reconfig_data_format(in, in);
     pack_reconfig_data_format(out);
     mul_init(in, in);
-    push_tile(out, [&] {
-        for (uint32_t i = first; i < first + n; ++i) mul_tiles(in, in, i, i, 0);
+    push_tiles(out, rows, [&](uint32_t row, uint32_t dst) {
+        for (uint32_t i = row * n; i < (row + 1) * n; ++i) mul_tiles(in, in, i, i, dst);
     });
 }
 
@@ -77,11 +78,13 @@ ALWI void sum_rows(uint32_t in, uint32_t ones, uint32_t n, uint32_t out, Finish 
     cb_pop_front(in, n);
 }
 
-// DEST tile 0, a sum of squares: 1 / sqrt(sum * scale + eps). Both are the bits of an fp32.
-ALWI void inverse_rms(uint32_t scale, uint32_t eps) {
+// DEST tiles 0 to n - 1, sums of squares: 1 / sqrt(sum * scale + eps). Both are the bits of an fp32.
+ALWI void inverse_rms(uint32_t scale, uint32_t eps, uint32_t n = 1) {
     binop_with_scalar_tile_init();
-    mul_unary_tile(0, scale);
-    add_unary_tile(0, eps);
+    for (uint32_t i = 0; i < n; ++i) {
+        mul_unary_tile(i, scale);
+        add_unary_tile(i, eps);
+    }
     rsqrt_tile_init();
-    rsqrt_tile(0);
+    for (uint32_t i = 0; i < n; ++i) rsqrt_tile(i);
 }
