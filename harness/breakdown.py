@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 from harness import published, timing
 from harness.case import Case, Inputs
-from harness.check import Bench, Progress, no_progress, program_counts
+from harness.check import Bench, Progress, keeping_timelines, no_progress, program_counts
 from harness.costs import P150, Chip, Prediction, predict_call
 from harness.registry import Spec
 from harness.targets import OpCall, Target
@@ -106,8 +106,13 @@ def _program(counts: ProgramCounts) -> Prediction:
     return Prediction(p.us, most if cycles else "compute", p.dram_bytes)
 
 
-def run_breakdown(target: Target, spec: Spec, inputs: Inputs, progress: Progress = no_progress) -> Breakdown:
-    """Run one layer and list its ops; on a device each op is timed in a trace of its own."""
+def run_breakdown(
+    target: Target, spec: Spec, inputs: Inputs, progress: Progress = no_progress, timeline: bool = False
+) -> Breakdown:
+    """Run one layer and list its ops; on a device each op is timed in a trace of its own.
+
+    timeline   keep what programs of kernels did when; the emulator only
+    """
     bench = Bench.prepare(target, spec, inputs)
     calls: list[OpCall] = []
     times: list[float] = []
@@ -121,7 +126,7 @@ def run_breakdown(target: Target, spec: Spec, inputs: Inputs, progress: Progress
         if target.name == "device":
             times.append(_op_us(target, lambda: call.fn(*call.args, **call.kwargs), keep))
 
-    with target.recorder.observe(observe):
+    with target.recorder.observe(observe), keeping_timelines(target, timeline):
         out = bench.run()
     target.ttnn.deallocate(out)
     bench.close()

@@ -80,12 +80,12 @@ def comparison_dict(c: Comparison) -> dict[str, Any]:
     return {"passed": c.passed, "origin": c.origin, "why_no_time": c.why or None, "entries": entries}
 
 
-def check_path(path: Path | None) -> None:
-    """Raise `UsageError` if no record can be written to `path`; better before the work than after it."""
+def check_path(path: Path | None, option: str = "--json") -> None:
+    """Raise `UsageError` if `option` cannot write to `path`; better before the work than after it."""
     if path is None:
         return
     if path.is_dir() or not path.name:
-        raise UsageError(f"cannot write {path}: it is a folder; --json takes a file")
+        raise UsageError(f"cannot write {path}: it is a folder; {option} takes a file")
     if not path.parent.is_dir():
         raise UsageError(f"cannot write {path}: there is no folder {path.parent}")
     if not os.access(path.parent, os.W_OK):
@@ -93,7 +93,7 @@ def check_path(path: Path | None) -> None:
 
 
 def write(path: Path, command: str, target: Target, result: dict[str, Any]) -> None:
-    """Write beside the file and rename, so that a reader sees the old record or the new one."""
+    """A command's result, with what it was found on."""
     record = {
         "schema": SCHEMA,
         "command": command,
@@ -102,9 +102,15 @@ def write(path: Path, command: str, target: Target, result: dict[str, Any]) -> N
         "environment": environment(),
         "result": result,
     }
+    write_json(path, record, indent=2)
+
+
+def write_json(path: Path, data: dict[str, Any], indent: int | None = None) -> None:
+    """Write beside the file and rename, so that a reader sees the old file or the new one."""
+    separators = (",", ":") if indent is None else None
     try:
         with tempfile.NamedTemporaryFile("w", dir=path.parent, prefix=f".{path.name}.", delete=False) as file:
-            json.dump(record, file, indent=2)
+            json.dump(data, file, indent=indent, separators=separators)
         os.replace(file.name, path)
     except OSError as error:
         raise UsageError(f"cannot write {path}: {error.strerror}") from error
