@@ -85,7 +85,7 @@ def from_calls(
                 e.label,
                 e.call,
                 e.us if on_published else None,
-                _program(c) if c else predict_call(e.call, (cores.x, cores.y), chip),
+                of_program(c) if c else predict_call(e.call, (cores.x, cores.y), chip),
                 c,
             )
             for e, c in zip(labelled, counts, strict=True)
@@ -96,7 +96,7 @@ def from_calls(
     return Breakdown(implementation, target.name, chip, case, lines, published.ORIGIN if any_known else None)
 
 
-def _program(counts: ProgramCounts) -> Prediction:
+def of_program(counts: ProgramCounts) -> Prediction:
     """A program of kernels, by the emulator's virtual time; bound by what its slowest core waits for from outside."""
     p = counts.predicted
     waits: Counter[str] = Counter()
@@ -104,6 +104,30 @@ def _program(counts: ProgramCounts) -> Prediction:
         waits.update({OUTSIDE[why]: cycles for why, cycles in thread.stalls.items() if why in OUTSIDE})
     most, cycles = max(waits.items(), key=lambda wait: wait[1], default=("", 0))
     return Prediction(p.us, most if cycles else "compute", p.dram_bytes)
+
+
+@dataclass(frozen=True)
+class Rates:
+    """A program of kernels beside what DRAM gives; predicted.
+
+    launch_us     of its time, from the end of the program before
+    gb_s          bytes of DRAM over the whole time; dram_share: of the peak
+    floor_us      what it moved, each byte once, at the best rate seen; floor_share: of its time
+    """
+
+    launch_us: float
+    gb_s: float
+    dram_share: float
+    floor_us: float
+    floor_share: float
+
+
+def rates(counts: ProgramCounts, chip: Chip) -> Rates:
+    """How near a program came to what DRAM gives."""
+    p = counts.predicted
+    floor_us = p.dram_once_bytes / chip.dram_best / 1e3
+    launch_us = p.launch_cycles / p.clock_mhz
+    return Rates(launch_us, p.dram_gb_s, p.dram_gb_s / chip.dram_peak, floor_us, floor_us / p.us)
 
 
 def run_breakdown(

@@ -12,9 +12,10 @@ from pathlib import Path
 from typing import Any
 
 from harness import costs
-from harness.breakdown import Breakdown
+from harness.breakdown import Breakdown, rates
 from harness.check import CheckResult
 from harness.compare import Comparison
+from harness.emulator.programs import Counts
 from harness.errors import UsageError
 from harness.targets import Target
 
@@ -55,7 +56,8 @@ def breakdown_dict(b: Breakdown) -> dict[str, Any]:
             "device_us": line.us,
             "predicted": dataclasses.asdict(line.predicted) if line.predicted else None,
             "host_s": line.call.host_s,
-            "counts": dataclasses.asdict(line.counts.total) if line.counts else None,
+            "counts": counts_dict(line.counts.total) if line.counts else None,
+            "program": dataclasses.asdict(rates(line.counts, b.chip)) if line.counts else None,
         }
         for line in b.lines
     ]
@@ -70,6 +72,11 @@ def breakdown_dict(b: Breakdown) -> dict[str, Any]:
         "dram_floor_us": costs.floor_us(b.case, b.chip),
         "ops": lines,
     }
+
+
+def counts_dict(counts: Counts) -> dict[str, Any]:
+    """What a program did, for JSON; `dataclasses.asdict` does not know how to copy a Counter."""
+    return {**vars(counts), "tile_ops": dict(counts.tile_ops)}
 
 
 def comparison_dict(c: Comparison) -> dict[str, Any]:
