@@ -19,8 +19,11 @@ inline void norm_and_rotate(uint32_t out) {
     cb_pop_front(CB_GAMMA, d);
 
     cb_wait_front(CB_IN, d);
-    sum_squares(CB_IN, 1, d, CB_SQUARES);
-    sum_rows(CB_SQUARES, CB_ONES, 1, CB_FACTOR, [] { inverse_rms(scale, eps); });
+    {
+        DeviceZoneScopedN("norm");
+        sum_squares(CB_IN, 1, d, CB_SQUARES);
+        sum_rows(CB_SQUARES, CB_ONES, 1, CB_FACTOR, [] { inverse_rms(scale, eps); });
+    }
     cb_wait_front(CB_COS_GAMMA, d);
     cb_wait_front(CB_SIN_GAMMA, d);
     rotate<1, d>(CB_IN, CB_COS_GAMMA, CB_SIN_GAMMA, CB_ROTATED);
@@ -38,6 +41,7 @@ inline void norm_and_rotate(uint32_t out) {
 // CB_IN -> CB_CACHE.
 template <uint32_t d>
 inline void convert() {
+    DeviceZoneScopedN("convert");
     reconfig_data_format_srca(CB_IN);
     pack_reconfig_data_format(CB_CACHE);
     copy_init(CB_IN);

@@ -23,6 +23,7 @@ struct Table {
 // a minus. gamma is valid in row 0. All inputs, of one format, stay.
 template <uint32_t n, uint32_t d>
 ALWI void fold_gamma(Table cos, Table sin, Table gamma, uint32_t part, uint32_t cos_gamma, uint32_t sin_gamma) {
+    DeviceZoneScopedN("tables");
     reconfig_data_format(cos.cb, gamma.cb);
     pack_reconfig_data_format(cos_gamma);
     mul_bcast_rows_init(cos.cb, gamma.cb);
@@ -41,6 +42,7 @@ ALWI void fold_gamma(Table cos, Table sin, Table gamma, uint32_t part, uint32_t 
 // `rows` tile rows of z, n front tiles each, rotated by as many front tiles of the tables. All inputs stay.
 template <uint32_t rows, uint32_t n>
 ALWI void rotate(uint32_t z, uint32_t cos_gamma, uint32_t sin_gamma, uint32_t out) {
+    DeviceZoneScopedN("rotate");
     reconfig_data_format(z, cos_gamma);
     pack_reconfig_data_format(out);
     mul_init(z, cos_gamma);
@@ -53,6 +55,7 @@ ALWI void rotate(uint32_t z, uint32_t cos_gamma, uint32_t sin_gamma, uint32_t ou
 // `rows` tile rows of `in`, n front tiles each, times column 0 of the front tile of `factors` for each row.
 template <uint32_t rows, uint32_t n>
 ALWI void scale_rows(uint32_t in, uint32_t factors, uint32_t out) {
+    DeviceZoneScopedN("scale");
     reconfig_data_format(in, factors);
     pack_reconfig_data_format(out);
     mul_bcast_cols_init(in, factors);
