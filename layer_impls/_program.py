@@ -106,6 +106,7 @@ class Program:
         writer: Kernel,
         semaphores: int = 0,
         fidelity: str = "HiFi4",
+        full_sync: bool = False,
     ) -> None:
         self.ttnn = ttnn
         ranges = ttnn.CoreRangeSet([ttnn.CoreRange(ttnn.CoreCoord(r.x, r.y), ttnn.CoreCoord(*r.last)) for r in cores])
@@ -129,12 +130,12 @@ class Program:
             return ttnn.CBDescriptor(total_size=cb.bytes, core_ranges=ranges, format_descriptors=[form])
 
         precise = ttnn.ComputeConfigDescriptor(
-            math_fidelity=getattr(ttnn.MathFidelity, fidelity), fp32_dest_acc_en=True
+            math_fidelity=getattr(ttnn.MathFidelity, fidelity), fp32_dest_acc_en=True, dst_full_sync_en=full_sync
         )
         self.descriptor = ttnn.ProgramDescriptor(
             kernels=[
-                kernel("reader", reader, ttnn.ReaderConfigDescriptor()),
                 kernel("writer", writer, ttnn.WriterConfigDescriptor()),
+                kernel("reader", reader, ttnn.ReaderConfigDescriptor()),
                 kernel("compute", compute, precise),
             ],
             semaphores=[ttnn.SemaphoreDescriptor(id=i, core_ranges=ranges, initial_value=0) for i in range(semaphores)],
@@ -143,6 +144,6 @@ class Program:
 
     def launch(self, tensors: Sequence[Any], reader: Sequence[int], writer: Sequence[int]) -> Any:
         """Run it on `tensors`, the output last; returns that. reader, writer: common runtime args of these kernels."""
-        for kernel, common in zip(self.descriptor.kernels, (reader, writer), strict=False):
+        for kernel, common in zip(self.descriptor.kernels, (writer, reader), strict=False):
             kernel.common_runtime_args = list(common)
         return self.ttnn.generic_op(list(tensors), self.descriptor)

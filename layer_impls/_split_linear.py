@@ -21,12 +21,12 @@ DEST_TILES = 4  # fp32, half of DEST
 
 @dataclass(frozen=True)
 class Worker:
-    """A core of a group. own: of the group's columns of activations; units: of N; owned: output columns."""
+    """A core of a group. own: of the group's columns of activations; units: of N, in the order they are computed;
+    owned: output columns."""
 
     core: Core
-    group: int
     own: range
-    units: range
+    units: tuple[int, ...]
     owned: range
 
 
@@ -90,9 +90,9 @@ class SplitLinear:
 
         args = {}
         for index, group in enumerate(self.groups):
-            peers = [packed(worker.core) for worker in group.workers]
-            for w in group.workers:
-                columns = range(w.units.start * self.unit, w.units.stop * self.unit)
+            for i, w in enumerate(group.workers):
+                peers = [packed(worker.core) for worker in (*group.workers[i:], *group.workers[:i])]
+                columns = [unit * self.unit + i for unit in w.units for i in range(self.unit)]
                 owners = [packed(owner[c].core, c - owner[c].owned.start) for c in columns]
                 own = [index, len(group.columns), w.own.start, len(w.own), group.columns.start]
                 args[w.core] = [*own, len(w.owned), w.owned.start, len(peers), len(columns), *peers, *owners]
@@ -119,6 +119,8 @@ def split_linear(ttnn: Any, device: Any, tokens: int, k: int, n: int, dtype: str
     groups = []
     for bank, (available, size) in enumerate(zip(cores, sizes, strict=True)):
         own, shares = deal(len(columns[bank]), size), deal(units, size)
-        workers = [Worker(available[i], bank, own[i], shares[i], next(owned)) for i in range(size)]
+        # Groups begin with different units, so that an owner does not hear from all of them at once.
+        orders = [[*share[start:], *share[:start]] for share in shares for start in [bank % max(1, len(share))]]
+        workers = [Worker(available[i], own[i], tuple(orders[i]), next(owned)) for i in range(size)]
         groups.append(Group(bank, columns[bank], tuple(workers)))
     return SplitLinear(rows, k_tiles, n_tiles, dtype, unit, tuple(groups))

@@ -11,18 +11,19 @@ struct Everyone {
     uint64_t at(uint32_t address) const { return get_noc_multicast_addr(x0, y0, x1, y1, address); }
 };
 
-// Reads `n` pages from `first_page` on to `to`, one after another, and multicasts each `chunk` of them to the same
-// address of all others as soon as it is there; then sets `arrived` there to 1. Source and flag are in the L1 of the
-// sender, and are those of the others too: a circular buffer and a semaphore that all of them have.
+// Reads `n` pages from `first_page` on to `to`, one after another, and multicasts packets of them to the same address of
+// all others as soon as they are there; then sets `arrived` there to 1. Source and flag are in the L1 of the sender, and
+// are those of the others too: a circular buffer and a semaphore that all of them have.
 template <typename Accessor>
-inline void read_and_multicast(const Accessor& tensor, uint32_t first_page, uint32_t n, uint32_t page_bytes,
-                               uint32_t chunk, uint32_t to, uint32_t arrived, const Everyone& everyone) {
+inline void read_and_multicast(const Accessor& tensor, uint32_t first_page, uint32_t n, uint32_t to,
+                               uint32_t page_bytes, uint32_t arrived, const Everyone& everyone) {
     constexpr uint32_t depth = 8;
-    const auto tiles = [&](uint32_t i) { return n - i * chunk < chunk ? n - i * chunk : chunk; };
+    const uint32_t chunk = NOC_MAX_BURST_SIZE / page_bytes;
+    const auto pages = [&](uint32_t i) { return n - i * chunk < chunk ? n - i * chunk : chunk; };
     const uint32_t chunks = (n + chunk - 1) / chunk;
     const auto start = [&](uint32_t i) {
         noc_async_read_set_trid(1 + i % depth);
-        for (uint32_t page = i * chunk; page < i * chunk + tiles(i); ++page) {
+        for (uint32_t page = i * chunk; page < i * chunk + pages(i); ++page) {
             noc_async_read_page(first_page + page, tensor, to + page * page_bytes);
         }
     };
@@ -32,7 +33,7 @@ inline void read_and_multicast(const Accessor& tensor, uint32_t first_page, uint
         if (i + depth < chunks) start(i + depth);
         const uint32_t from = to + i * chunk * page_bytes;
         // Linked but for the last: the path through the NoC stays open.
-        noc_async_write_multicast(from, everyone.at(from), tiles(i) * page_bytes, everyone.others, i + 1 < chunks);
+        noc_async_write_multicast(from, everyone.at(from), pages(i) * page_bytes, everyone.others, i + 1 < chunks);
     }
     noc_async_read_set_trid(0);
     noc_semaphore_set(words_at(arrived), 1);
