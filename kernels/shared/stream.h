@@ -11,7 +11,7 @@
 // so no slot wraps in its middle. `slots` is the buffer's capacity, at least depth + 1.
 class Stream {
   public:
-    static constexpr uint32_t depth = 4;
+    static constexpr uint32_t depth = 2;
 
     Stream(uint32_t bank, uint32_t address, uint32_t cb, uint32_t slot_tiles, uint32_t slots)
         : from_(get_noc_addr_from_bank_id<true>(bank, address)),

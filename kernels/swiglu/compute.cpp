@@ -16,7 +16,6 @@ void kernel_main() {
     constexpr uint32_t slot = get_compile_time_arg_val(5), parts = get_compile_time_arg_val(6);
     const uint32_t own = get_arg_val<uint32_t>(0), width = get_arg_val<uint32_t>(1);
     const uint32_t units = get_arg_val<uint32_t>(2), owned = get_arg_val<uint32_t>(3);
-    if (width == 0) return;
 
     compute_kernel_hw_startup<SrcOrder::Reverse>(CB_H, CB_WEIGHTS, CB_OWN);
     cb_wait_front(CB_H, rows * hidden);

@@ -1,36 +1,26 @@
-// On a worker: waits for the input, brings own columns of silu(h w1) * (h w3) to the group, sends partial results to
-// their owners, writes owned columns. On the leader: the second half of the input, to all cores over NoC 1.
+// Waits for the norm of x1, brings own columns of silu(h w1) * (h w3) to the group, sends partial results to their
+// owners, writes owned columns.
 //
-// Compile-time args   rows, hidden, groups, parts; grid's last and first core in NoC coordinates, its size; accessor
-// Common args         addresses of input, residual, output
-// Runtime args        role; of a worker those of split_linear.h
-#include "../shared/multicast.h"
+// Compile-time args   rows, hidden, groups, parts; accessor of x1 and the output
+// Common args         addresses of x1, output
+// Runtime args        those of split_linear.h
 #include "../shared/split_linear.h"
 #include "cbs.h"
-#include "role.h"
 
 void kernel_main() {
-    constexpr uint32_t rows = get_compile_time_arg_val(0), hidden = get_compile_time_arg_val(1), n = rows * hidden;
+    constexpr uint32_t rows = get_compile_time_arg_val(0), hidden = get_compile_time_arg_val(1);
     constexpr uint32_t groups = get_compile_time_arg_val(2), parts = get_compile_time_arg_val(3);
-    constexpr auto args = TensorAccessorArgs<9>();
-    const uint32_t role = get_arg_val<uint32_t>(0);
-    if (role == LEADER) {
-        const Everyone everyone{get_compile_time_arg_val(4), get_compile_time_arg_val(5), get_compile_time_arg_val(6),
-                                get_compile_time_arg_val(7), get_compile_time_arg_val(8) - 1};
-        const auto h = TensorAccessor(args, get_common_arg_val<uint32_t>(0), get_tile_size(CB_H));
-        read_and_multicast(h, n / 2, n - n / 2, get_write_ptr(CB_H) + n / 2 * get_tile_size(CB_H), get_tile_size(CB_H),
-                           get_semaphore(ARRIVED[1]), everyone);
-    }
-    if (role != WORKER) return;
-    const Split split(1);
-    cb_reserve_back(CB_H, n);
-    for (const uint32_t id : ARRIVED) noc_semaphore_wait(words_at(get_semaphore(id)), 1);
-    cb_push_back(CB_H, n);
-    const auto x = TensorAccessor(args, get_common_arg_val<uint32_t>(1), get_tile_size(CB_X));
-    const auto out = TensorAccessor(args, get_common_arg_val<uint32_t>(2), get_tile_size(CB_OUT));
-    start_reading_columns<rows>(x, hidden, split.get(FIRST_OWNED), split.get(OWNED), CB_X);
+    constexpr auto args = TensorAccessorArgs<4>();
+    const auto x1 = TensorAccessor(args, get_common_arg_val<uint32_t>(0), get_tile_size(CB_X));
+    const auto out = TensorAccessor(args, get_common_arg_val<uint32_t>(1), get_tile_size(CB_OUT));
+    const Split split(0);
+
+    start_reading_columns<rows>(x1, hidden, split.get(FIRST_OWNED), split.get(OWNED), CB_X);
     noc_async_read_barrier();
     cb_push_back(CB_X, split.get(OWNED) * rows);
+    cb_reserve_back(CB_H, rows * hidden);
+    for (uint32_t r = 0; r < rows; ++r) noc_semaphore_wait(words_at(get_semaphore(arrived(r))), 1);
+    cb_push_back(CB_H, rows * hidden);
     gather<rows>(split);
     scatter<rows, groups, parts>(split);
     write_owned<rows>(split, out, hidden);
