@@ -8,26 +8,32 @@ adds a partial result from each group and the residual.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+import torch
+
+from harness.dtypes import TILE_BYTES
+from harness.errors import UsageError
 from harness.shape import TILE
-from layer_impls._program import Cb, Core, buffers
-from layer_impls._weights import bank_cores, block_rows, deal
+from layer_impls._program import CB_BUDGET, Cb, Core, Rectangle, buffers
+from layer_impls._weights import bank_cores, block_rows, deal, tiles_of, to_banks
 
 DEST_TILES = 4  # fp32, half of DEST
+LEAST_SLOTS = 5  # of streamed weights: one more than reads in flight (kernels/shared/stream.h)
 
 
 @dataclass(frozen=True)
 class Worker:
-    """A core of a group. own: of the group's columns of activations; units: of N; owned: output columns."""
+    """A core of a group. own: of the group's columns of activations; units: of N, in the order they are computed;
+    owned: output columns; first_tile: of its share in the bank."""
 
     core: Core
-    group: int
     own: range
-    units: range
+    units: tuple[int, ...]
     owned: range
+    first_tile: int
 
 
 @dataclass(frozen=True)
@@ -38,17 +44,51 @@ class Group:
     columns: range
     workers: tuple[Worker, ...]
 
+    @property
+    def rectangle(self) -> Rectangle:
+        """Its cores."""
+        return Rectangle(*self.workers[0].core, len(self.workers), 1)
 
-@dataclass(frozen=True)
+
 class SplitLinear:
-    """Who does what in `rows` x `k` x `n` tiles; a unit is `unit` columns of N, what DEST holds."""
+    """Who does what in [tokens, k] x [k, n], on which cores of a device; sizes in tiles from here on.
 
-    rows: int
-    k: int
-    n: int
-    dtype: str
-    unit: int
-    groups: tuple[Group, ...]
+    column_tiles: tiles of other weights that a core streams for each of its own columns of K, before its own of this.
+    unit: columns of N that are computed at once, what DEST holds. A group has as many cores as make the share of the
+    busiest smallest, and of those numbers the smallest.
+    """
+
+    def __init__(self, ttnn: Any, device: Any, tokens: int, k: int, n: int, dtype: str, column_tiles: int = 0) -> None:
+        self.ttnn, self.device, self.dtype = ttnn, device, dtype
+        self.rows, self.k, self.n, self.column_tiles = tokens // TILE, k // TILE, n // TILE, column_tiles
+        self.unit = next(u for u in range(max(1, DEST_TILES // self.rows), 0, -1) if self.n % u == 0)
+        units = self.n // self.unit
+        cores = bank_cores(ttnn, device)[: self.k]
+        columns = deal(self.k, len(cores))
+
+        def busiest(bank: int, workers: int) -> int:
+            own, n_units = -(-len(columns[bank]) // workers), -(-units // workers)
+            return own * column_tiles + n_units * self.unit * len(columns[bank])
+
+        sizes = []
+        for bank, available in enumerate(cores):
+            shares = [busiest(bank, workers) for workers in range(1, len(available) + 1)]
+            sizes.append(1 + shares.index(min(shares)))
+        owned = iter(deal(self.n, sum(sizes)))
+        self.groups = [
+            self._group(bank, cores[bank][:size], columns[bank], units, [next(owned) for _ in range(size)])
+            for bank, size in enumerate(sizes)
+        ]
+
+    def _group(self, bank: int, cores: list[Core], columns: range, units: int, owned: list[range]) -> Group:
+        first, workers = 0, []
+        shares = zip(cores, deal(len(columns), len(cores)), deal(units, len(cores)), owned, strict=True)
+        for core, own, share, owns in shares:
+            # Groups begin with different units, so that an owner does not hear from all of them at once.
+            start = bank % max(1, len(share))
+            workers.append(Worker(core, own, (*share[start:], *share[:start]), owns, first))
+            first += len(own) * self.column_tiles + len(share) * self.unit * len(columns)
+        return Group(bank, columns, tuple(workers))
 
     @property
     def workers(self) -> list[Worker]:
@@ -70,55 +110,54 @@ class SplitLinear:
         """Rows of a unit's weight that are read at once."""
         return block_rows(self.width, self.unit, self.dtype)
 
-    def cbs(self) -> list[Cb]:
-        """All but the weights: with what every core sends and receives."""
+    def weights(self, weight: torch.Tensor, columns: torch.Tensor | None = None) -> Any:
+        """[k, n], and column_tiles tiles [column_tiles, 32, 32] for each column of K -> one tensor in bank order."""
+        tiles = tiles_of(weight)
+        banks = [tiles[:0, 0]] * self.device.dram_grid_size().x
+        for group in self.groups:
+            rows, shares = tiles[group.columns.start : group.columns.stop], []
+            for worker in group.workers:
+                if columns is not None:
+                    shares += [columns[group.columns[c]] for c in worker.own]
+                shares += [rows[:, u * self.unit : (u + 1) * self.unit] for u in worker.units]
+            banks[group.bank] = torch.cat([share.reshape(-1, TILE, TILE) for share in shares])
+        return to_banks(self.ttnn, self.device, banks, self.dtype)
+
+    def cbs(self, what: str, slot: int, blocks: int, others: Sequence[Cb] = ()) -> list[Cb]:
+        """Of every worker, beside `others`; as much of the stream as L1 holds.
+
+        slot: tiles of a slot. blocks: slots that a column of `column_tiles` takes. what: needs it, for the error.
+        """
         own = max(len(w.own) for w in self.workers)
         owned = max(len(w.owned) for w in self.workers)
-        bf16 = {1: own, 2: self.width, 5: owned, 16: owned}
-        return [
-            *buffers("bf16", {index: columns * self.rows for index, columns in bf16.items()}),
+        cbs = [
+            *buffers("bf16", {i: tiles * self.rows for i, tiles in {1: own, 2: self.width, 5: owned, 16: owned}.items()}),
             *buffers("fp32", {3: 2 * self.unit * self.rows, 4: owned * self.parts * self.rows}),
         ]
+        down_blocks = -(-self.width // self.block)
+        stream = max(len(w.own) * blocks + len(w.units) * down_blocks for w in self.workers)
+        taken = sum(cb.bytes for cb in (*cbs, *others))
+        slots = min((CB_BUDGET - taken) // (slot * TILE_BYTES[self.dtype]), max(stream, LEAST_SLOTS))
+        if slots < LEAST_SLOTS:
+            need = taken + LEAST_SLOTS * slot * TILE_BYTES[self.dtype]
+            raise UsageError(f"{what} takes {need} B of a core's L1, and at most {CB_BUDGET} B fit")
+        return [*cbs, Cb(0, self.dtype, slots * slot)]
 
-    def movement_args(self, noc: Callable[[Core], tuple[int, int]]) -> Mapping[Core, list[int]]:
-        """Runtime args of split_linear.h. noc: NoC coordinates of a core."""
+    def movement_args(self) -> Mapping[Core, list[int]]:
+        """Runtime args of split_linear.h."""
         owner = {column: worker for worker in self.workers for column in worker.owned}
 
         def packed(core: Core, place: int = 0) -> int:
-            x, y = noc(core)
-            return x | y << 8 | place << 16
+            noc = self.device.worker_core_from_logical_core(self.ttnn.CoreCoord(*core))
+            packed: int = noc.x | noc.y << 8 | place << 16
+            return packed
 
         args = {}
         for index, group in enumerate(self.groups):
-            peers = [packed(worker.core) for worker in group.workers]
-            for w in group.workers:
-                columns = range(w.units.start * self.unit, w.units.stop * self.unit)
+            for i, w in enumerate(group.workers):
+                peers = [packed(worker.core) for worker in (*group.workers[i:], *group.workers[:i])]
+                columns = [unit * self.unit + c for unit in w.units for c in range(self.unit)]
                 owners = [packed(owner[c].core, c - owner[c].owned.start) for c in columns]
                 own = [index, len(group.columns), w.own.start, len(w.own), group.columns.start]
                 args[w.core] = [*own, len(w.owned), w.owned.start, len(peers), len(columns), *peers, *owners]
         return args
-
-
-def split_linear(ttnn: Any, device: Any, tokens: int, k: int, n: int, dtype: str, column_tiles: int = 0) -> SplitLinear:
-    """Share [tokens, k] x [k, n] out. column_tiles: tiles of other weights that bringing a column of K costs a core.
-
-    A group has as many cores as make the busiest one's share smallest, and of those numbers the smallest.
-    """
-    rows, k_tiles, n_tiles = tokens // TILE, k // TILE, n // TILE
-    unit = next(u for u in range(max(1, DEST_TILES // rows), 0, -1) if n_tiles % u == 0)
-    units = n_tiles // unit
-    cores = bank_cores(ttnn, device)[:k_tiles]
-    columns = deal(k_tiles, len(cores))
-
-    def busiest(bank: int, workers: int) -> int:
-        own, n_units = -(-len(columns[bank]) // workers), -(-units // workers)
-        return own * column_tiles + n_units * unit * len(columns[bank])
-
-    sizes = [min(range(1, len(c) + 1), key=lambda w, b=bank: busiest(b, w)) for bank, c in enumerate(cores)]  # type: ignore[misc]
-    owned = iter(deal(n_tiles, sum(sizes)))
-    groups = []
-    for bank, (available, size) in enumerate(zip(cores, sizes, strict=True)):
-        own, shares = deal(len(columns[bank]), size), deal(units, size)
-        workers = [Worker(available[i], bank, own[i], shares[i], next(owned)) for i in range(size)]
-        groups.append(Group(bank, columns[bank], tuple(workers)))
-    return SplitLinear(rows, k_tiles, n_tiles, dtype, unit, tuple(groups))

@@ -105,12 +105,9 @@ class OpGraph(Implementation):
         return o
 
     def _after_attention(self, i: int, x: Any, o: Any) -> tuple[Any, Any]:
-        """x1 = x + o wo, and the norm of x1."""
-        w = self.weights[i]
-        o2 = self._linear(o, w["wo"], "wo")
-        x1, h2 = self._residual_norm(x, o2, w["norm2"])
-        self.env.ttnn.deallocate(o2)
-        return x1, h2
+        """x1 = x + o wo, and what `_mlp` takes for the norm of x1."""
+        x1 = self._out_projection(i, x, o)
+        return x1, self._mlp_norm(i, x1)
 
     def _mlp(self, i: int, x1: Any, h2: Any) -> Any:
         """x1 + (silu(h2 w1) * (h2 w3)) w2; frees h2."""
@@ -131,10 +128,17 @@ class OpGraph(Implementation):
         """x [1, 1, T, hidden] -> its norm, by the first gamma of layer i."""
         return self._norm(x, self.weights[i]["norm1"])
 
-    def _residual_norm(self, x: Any, o: Any, gamma: Any) -> tuple[Any, Any]:
-        """x1 = x + o, and the norm of x1."""
-        x1 = self.env.ttnn.add(x, o, memory_config=self.env.ttnn.DRAM_MEMORY_CONFIG)
-        return x1, self._norm(x1, gamma)
+    def _out_projection(self, i: int, x: Any, o: Any) -> Any:
+        """x + o wo."""
+        ttnn = self.env.ttnn
+        o2 = self._linear(o, self.weights[i]["wo"], "wo")
+        x1 = ttnn.add(x, o2, memory_config=ttnn.DRAM_MEMORY_CONFIG)
+        ttnn.deallocate(o2)
+        return x1
+
+    def _mlp_norm(self, i: int, x1: Any) -> Any:
+        """The norm of x1, by the second gamma of layer i."""
+        return self._norm(x1, self.weights[i]["norm2"])
 
     def _last_add(self, i: int, x1: Any, down: Any) -> Any:
         """The output of layer i."""

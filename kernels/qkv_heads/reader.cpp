@@ -18,7 +18,7 @@ void kernel_main() {
         lead<Chunks<k_tiles, chunk>, k_tiles, rows>(x, everyone_from_args(4), [] {});
         noc_async_write_barrier();
     }
-    Stream<2> stream(bank, get_common_arg_val<uint32_t>(1) + offset, CB_W, slot * columns, slots);
+    Stream stream(bank, get_common_arg_val<uint32_t>(1) + offset, CB_W, slot * columns, slots);
     for (uint32_t i = 0; i < heads; ++i) stream.read_blocks(k_tiles, columns, slot);
     stream.finish();
 }

@@ -98,7 +98,8 @@ void kernel_main() {
         const Everyone everyone = everyone_from_args(6);
         lead<Chunks<k_tiles, chunk>, k_tiles, rows>(x, everyone, read_tables);
         const uint32_t from = get_write_ptr(CB_TABLES);
-        multicast_with_flag(from, tables * get_tile_size(CB_TABLES), get_semaphore(TABLES_HERE), 1, everyone);
+        multicast(from, from, tables * get_tile_size(CB_TABLES), everyone);
+        raise_flag(get_semaphore(TABLES_HERE), everyone);
     }
     if (count) {
         push_scaler(CB_SCALERS, get_compile_time_arg_val(FIRST_SCALER + MEAN_OF_HEAD));

@@ -1,4 +1,4 @@
-// Activations from DRAM to all cores: one core reads them and multicasts them, half on each NoC.
+// From one core to all others.
 #pragma once
 
 #include "dataflow.h"
@@ -11,44 +11,25 @@ struct Everyone {
     uint64_t at(uint32_t address) const { return get_noc_multicast_addr(x0, y0, x1, y1, address); }
 };
 
-// `bytes` at `from` to the same address of all others, then the flag: the semaphore `arrived`, set to `value` there and
-// here. Returns when the source and the flag may change.
-inline void multicast_with_flag(uint32_t from, uint32_t bytes, uint32_t arrived, uint32_t value,
-                                const Everyone& everyone) {
-    if (everyone.others > 0) noc_async_write_multicast(from, everyone.at(from), bytes, everyone.others, true);
-    noc_semaphore_set(words_at(arrived), value);
-    if (everyone.others == 0) return;
-    noc_async_writes_flushed();  // Blackhole may let the flag overtake the payload otherwise
-    noc_semaphore_set_multicast(arrived, everyone.at(arrived), everyone.others);
-    noc_async_writes_flushed();
+// `bytes` at `from` to the address `to` of all others, packet by packet: linked but for the last, so that the path
+// through the NoC stays open.
+inline void multicast(uint32_t from, uint32_t to, uint32_t bytes, const Everyone& everyone) {
+    for (uint32_t at = 0; at < bytes; at += NOC_MAX_BURST_SIZE) {
+        const bool last = bytes - at <= NOC_MAX_BURST_SIZE;
+        const uint32_t packet = last ? bytes - at : NOC_MAX_BURST_SIZE;
+        noc_async_write_multicast(from + at, everyone.at(to + at), packet, everyone.others, !last);
+    }
 }
 
-// Reads `n` pages from `first_page` on to `to`, one after another, and multicasts each `chunk` of them to the same
-// address of all others as soon as it is there; then sets `arrived` there to 1. Source and flag are in the L1 of the
-// sender, and are those of the others too: a circular buffer and a semaphore that all of them have.
-template <typename Accessor>
-inline void read_and_multicast(const Accessor& tensor, uint32_t first_page, uint32_t n, uint32_t page_bytes,
-                               uint32_t chunk, uint32_t to, uint32_t arrived, const Everyone& everyone) {
-    constexpr uint32_t depth = 8;
-    const auto tiles = [&](uint32_t i) { return n - i * chunk < chunk ? n - i * chunk : chunk; };
-    const uint32_t chunks = (n + chunk - 1) / chunk;
-    const auto start = [&](uint32_t i) {
-        noc_async_read_set_trid(1 + i % depth);
-        for (uint32_t page = i * chunk; page < i * chunk + tiles(i); ++page) {
-            noc_async_read_page(first_page + page, tensor, to + page * page_bytes);
-        }
-    };
-    for (uint32_t i = 0; i < chunks && i < depth; ++i) start(i);
-    for (uint32_t i = 0; i < chunks; ++i) {
-        noc_async_read_barrier_with_trid(1 + i % depth);
-        if (i + depth < chunks) start(i + depth);
-        const uint32_t from = to + i * chunk * page_bytes;
-        // Linked but for the last: the path through the NoC stays open.
-        noc_async_write_multicast(from, everyone.at(from), tiles(i) * page_bytes, everyone.others, i + 1 < chunks);
-    }
-    noc_async_read_set_trid(0);
-    noc_semaphore_set(words_at(arrived), 1);
+// Sets a semaphore here and of all others to `value`, there after all that was multicast before.
+inline void send_flag(uint32_t semaphore, uint32_t value, const Everyone& everyone) {
     noc_async_writes_flushed();  // Blackhole may let the flag overtake the payload otherwise
-    noc_semaphore_set_multicast(arrived, everyone.at(arrived), everyone.others);
+    noc_semaphore_set(words_at(semaphore), value);
+    noc_semaphore_set_multicast(semaphore, everyone.at(semaphore), everyone.others);
+}
+
+// The same with 1, and returns when it is there.
+inline void raise_flag(uint32_t semaphore, const Everyone& everyone) {
+    send_flag(semaphore, 1, everyone);
     noc_async_write_barrier();
 }

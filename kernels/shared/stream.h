@@ -9,11 +9,10 @@
 //
 // A slot is so many pages of the buffer, at most 16 KB (a packet). It is pushed whole even where it holds fewer tiles:
 // so no slot wraps in its middle. `slots` is the buffer's capacity, at least depth + 1.
-//
-// Many reads in flight make the bank's other readers wait: where many cores share a bank, two each will do.
-template <uint32_t depth = 4>
 class Stream {
   public:
+    static constexpr uint32_t depth = 2;
+
     Stream(uint32_t bank, uint32_t address, uint32_t cb, uint32_t slot_tiles, uint32_t slots)
         : from_(get_noc_addr_from_bank_id<true>(bank, address)),
           base_(get_write_ptr(cb)),
