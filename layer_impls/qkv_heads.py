@@ -157,10 +157,10 @@ class QkvHeads(OpGraph):
         d, rows = s.head_dim // TILE, s.tokens // TILE
         weights = buffers(self.env.weight_dtype, {1: slots * SLOT_ROWS * n}) if slots else []
         return [
-            *buffers("bf16", {0: s.hidden // TILE * rows, 2: (2 * rows + 2) * d, 3: 3, 16: 2 * n}),
+            *buffers("bf16", {0: s.hidden // TILE * rows, 2: (2 * rows + 2) * d, 3: 3}),
             *weights,
-            *buffers("fp32", {4: n * rows, 5: rows, 6: n * rows, 7: n * rows, 8: 2, 9: 2, 10: 2, 11: rows, 12: 2}),
-            *buffers("fp32", {13: 2 * n}),
+            *buffers("bf16", {5: n * rows, 7: n * rows, 8: n * rows, 14: 2 * n, 16: 2 * n}),
+            *buffers("fp32", {4: n * rows, 6: rows, 9: 2, 10: 2, 11: 2, 12: rows, 13: 2}),
             *buffers(self.env.cache_dtype, {17: 2 * n}),
         ]
 
@@ -188,14 +188,14 @@ class QkvHeads(OpGraph):
             offsets[bank] += len(heads) * k_tiles * self.columns * TILE_BYTES[self.env.weight_dtype]
         heads_and_rows = [s.n_heads, s.n_kv_heads, d, rows, p.parts, k_tiles]
         chunk = -(-k_tiles // CHUNKS)
-        scalers = [two_bf16(v) for v in (1 / s.head_dim, s.rms_eps / s.hidden, 1)]
+        scalers = [two_bf16(v) for v in (1 / s.head_dim, s.rms_eps, 1)]
         return Program(
             ttnn,
             "qkv_heads",
             [grid],
             self._qkv_cbs(self.slots),
             Kernel([k_tiles, rows, chunk, SLOT_ROWS, self.columns, self.slots, *accessor_args(ttnn, x)], reader),
-            Kernel([*heads_and_rows, SLOT_ROWS, *map(fp32_bits, (s.rms_eps**2, 1 / s.hidden, s.rms_eps))], compute),
+            Kernel([*heads_and_rows, SLOT_ROWS, *map(fp32_bits, (1 / s.hidden, s.rms_eps / TILE / p.parts))], compute),
             Kernel([*heads_and_rows, chunk, *scalers, *accessor_args(ttnn, x, table, gamma, q, cache)], writer),
             semaphores=4,
             fidelity="HiFi3",

@@ -6,35 +6,40 @@
 //
 // Compile-time args   query heads, key heads, d, tile rows, cores of a head, K tiles, K tiles of a slot, then as bits
 // of
-//                     an fp32 epsilon^2, 1 / hidden, epsilon
+//                     an fp32 1 / hidden and epsilon / 32 / cores of a head
 // Runtime args        first head, heads, part of the head, K tiles to be squared: first and end
 #include "../shared/rotary.h"
 #include "api/compute/matmul.h"
+#include "api/compute/tile_move_copy.h"
 #include "cbs.h"
 
 constexpr uint32_t heads = get_compile_time_arg_val(0), kv_heads = get_compile_time_arg_val(1);
 constexpr uint32_t d = get_compile_time_arg_val(2), rows = get_compile_time_arg_val(3);
 constexpr uint32_t parts = get_compile_time_arg_val(4);
 constexpr uint32_t k_tiles = get_compile_time_arg_val(5), slot = get_compile_time_arg_val(6);
-constexpr uint32_t head_eps = get_compile_time_arg_val(7);
-constexpr uint32_t x_scale = get_compile_time_arg_val(8), x_eps = get_compile_time_arg_val(9);
+constexpr uint32_t x_scale = get_compile_time_arg_val(7), x_eps = get_compile_time_arg_val(8);
 constexpr uint32_t n = d / parts;
 constexpr uint32_t group = n == 2 && rows % 2 == 0 ? 2 : 1;  // tile rows that DEST holds: four tiles at most
 constexpr uint32_t slots = (k_tiles + slot - 1) / slot;
-// One group sums in DEST; its sum is put down once on the way, for what is done meanwhile needs DEST. Of more groups
-// each takes its turn with every slot.
 constexpr uint32_t half = slots / 2;
+// Products of a turn are summed in DEST, then put down. One group has two turns, for what is done meanwhile needs DEST;
+// of more groups each takes its turn with every slot.
 constexpr uint32_t turn = group == rows ? slots - half : 1;
 
-// The squares of x over some K tiles.
+// The squares of x over some K tiles, scaled so that all of them, with those of the other core, sum to mean x^2 +
+// epsilon.
 ALWI void square_x(uint32_t first_k, uint32_t end_k) {
+    DeviceZoneScopedN("squares of x");
     reconfig_data_format(CB_X, CB_X);
     pack_reconfig_data_format(CB_X_SQUARES);
     mul_init(CB_X, CB_X);
+    binop_with_scalar_tile_init();
     cb_wait_front(CB_X, end_k * rows);
     for (uint32_t row = 0; row < rows; ++row) {
         push_tile(CB_X_SQUARES, [&] {
             for (uint32_t k = first_k; k < end_k; ++k) mul_tiles(CB_X, CB_X, k * rows + row, k * rows + row, 0);
+            mul_unary_tile(0, x_scale);
+            add_unary_tile(0, x_eps);
         });
     }
 }
@@ -48,11 +53,29 @@ ALWI void fold_tables(Kind kind, uint32_t part) {
     }
 }
 
-// Slots from `first` on, to the pages of CB_Z.
+ALWI void start_products() {
+    reconfig_data_format(CB_W, CB_X);
+    matmul_block_init(CB_X, CB_W, false, n, group, 1);
+}
+
+// What earlier turns have put down, to DEST.
+ALWI void reload(uint32_t first) {
+    reconfig_data_format_srca(CB_PARTIAL);
+    copy_init(CB_PARTIAL);
+    for (uint32_t i = 0; i < group * n; ++i) copy_tile(CB_PARTIAL, first + i, i);
+    start_products();
+}
+
+// Slots from `first` to `end`: added to CB_PARTIAL, with the last slot to CB_Z.
 ALWI void multiply_turn(uint32_t first, uint32_t end) {
-    pack_reconfig_l1_acc(first > 0);
+    DeviceZoneScopedN("product");
+    const bool last = end == slots;
+    pack_reconfig_data_format(last ? CB_Z : CB_PARTIAL);
+    pack_reconfig_l1_acc(!last && first > 0);
+    if (last && first > 0) cb_wait_front(CB_PARTIAL, rows * n);
     for (uint32_t row = 0; row < rows; row += group) {
         tile_regs_acquire();
+        if (last && first > 0) reload(row * n);
         for (uint32_t s = first; s < end; ++s) {
             const uint32_t k_end = s + 1 == slots ? k_tiles : (s + 1) * slot;
             if (row == 0) {
@@ -66,20 +89,17 @@ ALWI void multiply_turn(uint32_t first, uint32_t end) {
         }
         tile_regs_commit();
         tile_regs_wait();
-        for (uint32_t i = 0; i < group * n; ++i) pack_tile<true>(i, CB_Z, row * n + i);
+        const uint32_t out = last ? CB_Z : CB_PARTIAL;
+        for (uint32_t i = 0; i < group * n; ++i) pack_tile<true>(i, out, row * n + i);
         tile_regs_release();
     }
+    if (last && first > 0) cb_pop_front(CB_PARTIAL, rows * n);
     pack_reconfig_l1_acc(0);
-}
-
-ALWI void start_products() {
-    reconfig_data_format(CB_W, CB_X);
-    pack_reconfig_data_format(CB_Z);
-    matmul_block_init(CB_X, CB_W, false, n, group, 1);
 }
 
 // z of a head, and what needs no weights while they stream.
 ALWI void multiply(Kind kind, uint32_t part, uint32_t first_k, uint32_t end_k) {
+    cb_reserve_back(CB_PARTIAL, rows * n);
     cb_reserve_back(CB_Z, rows * n);
     for (uint32_t first = 0; first < slots;) {
         if (first == half) {
@@ -90,44 +110,43 @@ ALWI void multiply(Kind kind, uint32_t part, uint32_t first_k, uint32_t end_k) {
         const uint32_t end = turn == 1 ? first + 1 : first < half ? half : slots;
         multiply_turn(first, end);
         first = end;
+        if (first < slots && first + turn >= slots) cb_push_back(CB_PARTIAL, rows * n);
     }
     cb_push_back(CB_Z, rows * n);
 }
 
-// DEST tiles 0 to group - 1, sums of squares, become factors.
-ALWI void invert(bool normed) {
-    if (normed) {
-        inverse_rms(0x3F800000, head_eps, group);
-    } else {
-        inverse_rms(x_scale, x_eps, group);
-    }
-}
-
-// The core's share of the sums of squares of a group, or where it has the whole head, already the factors.
+// The core's share of what the factors of a group are made of, or where it has the whole head, already the factors.
 ALWI void sum(bool normed) {
+    DeviceZoneScopedN("sums");
     if (normed) {
         sum_squares(CB_Z, group, n, CB_SQUARES);
         cb_wait_front(CB_SQUARES, group);
     }
+    constexpr uint32_t out = parts == 1 ? CB_FACTOR : CB_SUMS;
     cb_wait_front(CB_X_SQUARES, group);
     reconfig_data_format(CB_SCALERS, CB_X_SQUARES);
-    pack_reconfig_data_format(CB_SUMS);
-    reduce_init<PoolType::SUM, ReduceDim::REDUCE_ROW>(CB_X_SQUARES, CB_SCALERS, CB_SUMS);
+    pack_reconfig_data_format(out);
+    reduce_init<PoolType::SUM, ReduceDim::REDUCE_ROW>(CB_X_SQUARES, CB_SCALERS, out);
+    cb_reserve_back(out, group);
+    if constexpr (parts > 1) cb_reserve_back(CB_SEND, group);
     tile_regs_acquire();
     for (uint32_t row = 0; row < group; ++row) {
-        const uint32_t of_x = normed ? EPSILON_TIMES_MEAN_OF_X : SUM_OF_X;
+        const uint32_t of_x = normed ? EPSILON : ONE;
         if (normed) reduce_tile<PoolType::SUM, ReduceDim::REDUCE_ROW>(CB_SQUARES, CB_SCALERS, row, MEAN_OF_HEAD, row);
         reduce_tile<PoolType::SUM, ReduceDim::REDUCE_ROW>(CB_X_SQUARES, CB_SCALERS, row, of_x, row);
     }
-    if constexpr (parts == 1) invert(normed);
+    if constexpr (parts == 1) {
+        rsqrt_tile_init();
+        for (uint32_t row = 0; row < group; ++row) rsqrt_tile(row);
+    }
     tile_regs_commit();
     tile_regs_wait();
-    for (const uint32_t cb : {parts == 1 ? CB_FACTOR : CB_SEND, CB_SUMS}) {
-        if (parts == 1 && cb == CB_SUMS) break;
-        cb_reserve_back(cb, group);
-        for (uint32_t row = 0; row < group; ++row) pack_tile(row, cb);
-        cb_push_back(cb, group);
+    if constexpr (parts > 1) {
+        for (uint32_t row = 0; row < group; ++row) pack_tile(row, CB_SEND);
+        cb_push_back(CB_SEND, group);
     }
+    for (uint32_t row = 0; row < group; ++row) pack_tile(row, out);
+    cb_push_back(out, group);
     tile_regs_release();
     reduce_uninit();
     if (normed) cb_pop_front(CB_SQUARES, group);
@@ -135,21 +154,18 @@ ALWI void sum(bool normed) {
 }
 
 // The factors of a group, of the sums of both cores of the head.
-ALWI void add_sums(bool normed) {
+ALWI void add_sums() {
+    DeviceZoneScopedN("factors");
     reconfig_data_format(CB_SUMS, CB_RECEIVED);
     pack_reconfig_data_format(CB_FACTOR);
     add_init(CB_SUMS, CB_RECEIVED);
+    rsqrt_tile_init();
     cb_wait_front(CB_SUMS, group);
     cb_wait_front(CB_RECEIVED, group);
-    cb_reserve_back(CB_FACTOR, group);
-    tile_regs_acquire();
-    for (uint32_t row = 0; row < group; ++row) add_tiles(CB_SUMS, CB_RECEIVED, row, row, row);
-    invert(normed);
-    tile_regs_commit();
-    tile_regs_wait();
-    for (uint32_t row = 0; row < group; ++row) pack_tile(row, CB_FACTOR);
-    tile_regs_release();
-    cb_push_back(CB_FACTOR, group);
+    push_tiles(CB_FACTOR, group, [](uint32_t row, uint32_t dst) {
+        add_tiles(CB_SUMS, CB_RECEIVED, row, row, dst);
+        rsqrt_tile(dst);
+    });
     cb_pop_front(CB_SUMS, group);
     cb_pop_front(CB_RECEIVED, group);
 }
@@ -168,7 +184,7 @@ ALWI void finish(Kind kind) {
         cb_pop_front(CB_COS_GAMMA, tiles);
         cb_pop_front(CB_SIN_GAMMA, tiles);
     }
-    if constexpr (parts > 1) add_sums(normed);
+    if constexpr (parts > 1) add_sums();
     cb_wait_front(CB_FACTOR, group);
     if (normed) {
         cb_wait_front(CB_ROTATED, tiles);

@@ -39,6 +39,7 @@ inline void read_tables() {
 
 // x as it comes.
 inline void take_x() {
+    DeviceZoneScopedN("x");
     cb_reserve_back(CB_X, k_tiles * rows);
     for (uint32_t k = 0; k < k_tiles;) {
         const uint32_t there = Chunks<k_tiles, chunk>::wait(k);
@@ -48,6 +49,7 @@ inline void take_x() {
 }
 
 inline void take_tables() {
+    DeviceZoneScopedN("tables");
     cb_reserve_back(CB_TABLES, tables);
     noc_semaphore_wait(words_at(get_semaphore(TABLES_HERE)), 1);
     cb_push_back(CB_TABLES, tables);
@@ -55,6 +57,7 @@ inline void take_tables() {
 
 // The sums of a group of tile rows, with the other core.
 inline void exchange(uint32_t x, uint32_t y, uint32_t row) {
+    DeviceZoneScopedN("exchange");
     const uint32_t bytes = group * get_tile_size(CB_SEND);
     cb_reserve_back(CB_RECEIVED, group);
     cb_wait_front(CB_SEND, group);
@@ -68,6 +71,7 @@ inline void exchange(uint32_t x, uint32_t y, uint32_t row) {
 
 // Starts writing a group of tile rows of the core's part of a head.
 inline void write(const Head& head, uint32_t part, uint32_t first_row) {
+    DeviceZoneScopedN("write");
     const auto write_to = [&](const auto& tensor, uint32_t cb, uint32_t page) {
         cb_wait_front(cb, group * n);
         uint32_t from = get_read_ptr(cb);
@@ -103,8 +107,8 @@ void kernel_main() {
     }
     if (count) {
         push_scaler(CB_SCALERS, get_compile_time_arg_val(FIRST_SCALER + MEAN_OF_HEAD));
-        push_scaler(CB_SCALERS, get_compile_time_arg_val(FIRST_SCALER + EPSILON_TIMES_MEAN_OF_X));
-        push_scaler(CB_SCALERS, get_compile_time_arg_val(FIRST_SCALER + SUM_OF_X));
+        push_scaler(CB_SCALERS, get_compile_time_arg_val(FIRST_SCALER + EPSILON));
+        push_scaler(CB_SCALERS, get_compile_time_arg_val(FIRST_SCALER + ONE));
         take_x();
         take_tables();
     }

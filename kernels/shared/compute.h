@@ -79,13 +79,11 @@ ALWI void sum_rows(uint32_t in, uint32_t ones, uint32_t n, uint32_t out, Finish 
     cb_pop_front(in, n);
 }
 
-// DEST tiles 0 to n - 1, sums of squares: 1 / sqrt(sum * scale + eps). Both are the bits of an fp32.
-ALWI void inverse_rms(uint32_t scale, uint32_t eps, uint32_t n = 1) {
+// DEST tile 0, a sum of squares: 1 / sqrt(sum * scale + eps). Both are the bits of an fp32.
+ALWI void inverse_rms(uint32_t scale, uint32_t eps) {
     binop_with_scalar_tile_init();
-    for (uint32_t i = 0; i < n; ++i) {
-        mul_unary_tile(i, scale);
-        add_unary_tile(i, eps);
-    }
+    mul_unary_tile(0, scale);
+    add_unary_tile(0, eps);
     rsqrt_tile_init();
-    for (uint32_t i = 0; i < n; ++i) rsqrt_tile(i);
+    rsqrt_tile(0);
 }
