@@ -131,7 +131,9 @@ class SplitLinear:
         own = max(len(w.own) for w in self.workers)
         owned = max(len(w.owned) for w in self.workers)
         cbs = [
-            *buffers("bf16", {i: tiles * self.rows for i, tiles in {1: own, 2: self.width, 5: owned, 16: owned}.items()}),
+            *buffers(
+                "bf16", {i: tiles * self.rows for i, tiles in {1: own, 2: self.width, 5: owned, 16: owned}.items()}
+            ),
             *buffers("fp32", {3: 2 * self.unit * self.rows, 4: owned * self.parts * self.rows}),
         ]
         down_blocks = -(-self.width // self.block)

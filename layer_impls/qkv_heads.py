@@ -1,22 +1,33 @@
 """The op graph with everything from x to the queries and the own cache rows in one program.
 
 Replaces     rms_norm, wqkv, create_qkv_heads, q_norm, k_norm, rope q, rope k, fill K, fill V: 19 ops become 11
-Core map     two cores a head of 128, each with half of its columns, of both rotary halves alike: 64 at the real shape; a
-             head of 64, or where cores are short, has one. A core's columns of wqkv stream from one DRAM bank, next to
-             which it sits where there is room. The two cores of a head exchange sums of squares. Two cores, idle ones if
-             there are any, read x and multicast it to the whole grid, one on each NoC
-us a call    TODO (predicted, not measured)
+Core map     two cores a head of 128, each with half of its columns, of both rotary halves alike: 64 at the real shape.
+             A head of 64 has one core, and where cores are short, any head. A core's columns of wqkv stream from one
+             DRAM bank, next to which it sits where there is room. The two cores of a head exchange sums of squares. Two
+             cores, idle ones if there are any, read x and multicast it to all others, one on each NoC
+us a call    21.5 predicted by the emulator (bf16 weights: 33.1), not measured on silicon: launch 4.0, stream 14.1 at
+             479 GB/s, and after its last tile 3.4, of which the write of q, K and V is 1.0
 Weights      wqkv by core (layer_impls/_weights.py), with gamma of the input norm multiplied in; 1 / rms is applied to
-             the product
-Limits       x lies whole in the L1 of each core: up to about 14,000 hidden at 64 tokens
+             the product. Padded only where banks get unequal numbers of cores
+Limits       x lies whole in the L1 of each core: about 9,000 hidden at 64 tokens, 4,500 at 128
 
 CBs of a core, for n of the d tiles of a head, R tile rows, K tiles of x (indices in kernels/qkv_heads/cbs.h)
-    0  x                bf16  K R           5  squares of x      fp32  R      11  sums received  fp32  R
-    1  wqkv             the columns, or     6  cos * gamma       fp32  n R    12  factors        fp32  2
-                        what fits           7  sin * gamma       fp32  n R    13  z, rotated     fp32  2 n
-    2  cos, sin, gamma  bf16  (2 R + 2) d   8  squares of z      fp32  2      16  q              bf16  2 n
-    3  scalers          bf16  3             9  sums              fp32  2      17  K or V         as the caches  2 n
-    4  z                fp32  n R          10  sums to send      fp32  2
+    0  x                bf16  K R            6  squares of x     fp32  R      12  sums received  fp32  R
+    1  wqkv, the columns or what fits        7  cos * gamma      bf16  n R    13  factors        fp32  2
+                        as stored            8  sin * gamma      bf16  n R    14  z, rotated     bf16  2 n
+    2  cos, sin, gamma  bf16  (2 R + 2) d    9  squares of z     fp32  2      16  q              bf16  2 n
+    3  scalers          bf16  3             10  sums             fp32  2      17  K or V         as the caches  2 n
+    4  partial z        fp32  n R           11  sums to send     fp32  2
+    5  z                bf16  n R
+
+Versions, predicted us at the real shape, 11x10, bfp8 weights
+    29.3   K of a head cut over two cores, partial products exchanged and added
+    24.0   tables read together with x, not after it, where the stream has taken the banks; 2 reads in flight, not 4
+    22.4   columns of a head cut instead of K: nothing but sums of squares to exchange; HiFi3 instead of HiFi4, whose
+           last phase is below a bf16 activation's last bit
+    21.7   z and its tables in bf16; epsilon and 1 / hidden applied to the squares of x while weights stream
+    21.5   the program on 7 columns of the grid, 70 cores
+    dropped: slots of 1, 3 or 4 K tiles (21.8, 21.7, 21.9); 8 columns or more (21.5 to 21.7)
 """
 
 from __future__ import annotations
@@ -54,11 +65,12 @@ CHUNKS = 8  # of x, as it is multicast
 
 @dataclass(frozen=True)
 class Share:
-    """What a core works on: heads as wqkv has them, and which part of their columns; from which bank; and its partner,
-    the core with the other part."""
+    """What a core works on: heads as wqkv has them, and which part of their columns; from which bank, where shares lie
+    one after another; and its partner, the core with the other part."""
 
     core: Core
     bank: int
+    heads_before: int
     heads: range
     part: int
     partner: Core
@@ -66,37 +78,40 @@ class Share:
 
 @dataclass(frozen=True)
 class Plan:
-    """parts: cores of a head. leaders: the cores that multicast on NoC 0 and on NoC 1."""
+    """parts: cores of a head. cores: all of the program. leaders: those that multicast, on NoC 0 and on NoC 1."""
 
     parts: int
+    cores: Rectangle
     shares: tuple[Share, ...]
     leaders: tuple[Core, Core]
 
 
 def plan(ttnn: Any, device: Any, shape: LayerShape) -> Plan:
-    """Two cores a head if it has two pairs of tiles and there are cores enough, else one, with as many heads as must be.
+    """Two cores a head if it has two pairs of tiles and there are enough, else one core a head, or for several.
 
     The cores of a head get consecutive places of one bank, or of two where a bank has an odd number.
     """
     grid = device.compute_with_storage_grid_size()
-    cores = [(x, y) for y in range(grid.y) for x in range(grid.x)]
     heads = shape.n_heads + 2 * shape.n_kv_heads
-    parts = 2 if shape.head_dim // TILE == 4 and 2 * heads <= len(cores) else 1
-    per_core = -(-heads // len(cores))
+    parts = 2 if shape.head_dim // TILE == 4 and 2 * heads <= grid.x * grid.y else 1
+    per_core = -(-heads // (grid.x * grid.y))
     work = [
         (range(head, min(head + per_core, heads)), part) for head in range(0, heads, per_core) for part in range(parts)
     ]
-    near = bank_cores(ttnn, device)
+    # Whole columns of the grid, as few as will do: a launch takes time for each core.
+    rectangle = Rectangle(0, 0, min(grid.x, -(-(len(work) + 2) // grid.y)), grid.y)
+    cores = rectangle.cores
+    near = [[core for core in row if core in cores] for row in bank_cores(ttnn, device)]
     places = [(bank, i) for bank, units in enumerate(deal(len(work), len(near))) for i in range(len(units))]
     taken = {near[bank][i] for bank, i in places if i < len(near[bank])}
     others = [core for core in cores if core not in taken]
     of_unit = [near[bank][i] if i < len(near[bank]) else others.pop(0) for bank, i in places]
-    shares = [
-        Share(core, bank, *unit, of_unit[i ^ 1 if parts > 1 else i])
-        for i, (core, (bank, _), unit) in enumerate(zip(of_unit, places, work, strict=True))
-    ]
+    shares, before = [], [0] * len(near)
+    for i, (core, (bank, _), (own, part)) in enumerate(zip(of_unit, places, work, strict=True)):
+        shares.append(Share(core, bank, before[bank], own, part, of_unit[i ^ 1 if parts > 1 else i]))
+        before[bank] += len(own)
     idle = others if len(others) > 1 else cores
-    return Plan(parts, tuple(shares), (idle[-1], idle[-2 % len(idle)]))
+    return Plan(parts, rectangle, tuple(shares), (idle[-1], idle[-2 % len(idle)]))
 
 
 def two_bf16(value: float) -> int:
@@ -129,7 +144,9 @@ class QkvHeads(OpGraph):
         tiles = tiles_of(weights.wqkv.float() * weights.norm1.float()[:, None])
         banks = [[tiles[:0, 0]] for _ in range(self.env.device.dram_grid_size().x)]
         for share in self.qkv_plan.shares:
-            banks[share.bank] += [tiles[:, self._columns(head, share.part)].reshape(-1, TILE, TILE) for head in share.heads]
+            banks[share.bank] += [
+                tiles[:, self._columns(head, share.part)].reshape(-1, TILE, TILE) for head in share.heads
+            ]
         self.env.ttnn.deallocate(self.weights[i]["wqkv"])
         stacked = [torch.cat(bank) for bank in banks]
         self.weights[i]["wqkv"] = to_banks(self.env.ttnn, self.env.device, stacked, self.env.weight_dtype)
@@ -167,32 +184,30 @@ class QkvHeads(OpGraph):
     def _build_qkv(self, x: Any, table: Any, gamma: Any, q: Any, cache: Any) -> Program:
         ttnn, s, p = self.env.ttnn, self.env.shape, self.qkv_plan
         d, rows, k_tiles = s.head_dim // TILE, s.tokens // TILE, s.hidden // TILE
-        grid = Rectangle(0, 0, self.grid.x, self.grid.y)
-        first, last = self._noc(grid.cores[0]), self._noc(grid.last)
+        cores = p.cores.cores
+        first, last = self._noc(cores[0]), self._noc(p.cores.last)
         # The rectangle in the direction of each NoC, and how many cores it has besides the leader.
-        lead_0, lead_1 = [1, *first, *last, len(grid.cores) - 1], [1, *last, *first, len(grid.cores) - 1]
+        lead_0, lead_1 = [1, *first, *last, len(cores) - 1], [1, *last, *first, len(cores) - 1]
         shares = {share.core: share for share in p.shares}
-        offsets = [0] * self.env.device.dram_grid_size().x
+        head_bytes = k_tiles * self.columns * TILE_BYTES[self.env.weight_dtype]
         reader: dict[Core, list[int]] = {}
         compute: dict[Core, list[int]] = {}
         writer: dict[Core, list[int]] = {}
-        for core in grid.cores:
-            bank, heads, part, partner = 0, range(0), 0, core
-            if share := shares.get(core):
-                bank, heads, part, partner = share.bank, share.heads, share.part, share.partner
-            squared = deal(k_tiles, p.parts)[part]
-            reader[core] = [bank, offsets[bank], len(heads), *(lead_0 if core == p.leaders[0] else [0])]
-            compute[core] = [heads.start, len(heads), part, squared.start, squared.stop]
-            writer[core] = [heads.start, len(heads), part, *self._noc(partner)]
-            writer[core] += lead_1 if core == p.leaders[1] else [0]
-            offsets[bank] += len(heads) * k_tiles * self.columns * TILE_BYTES[self.env.weight_dtype]
+        for core in cores:
+            share = shares.get(core, Share(core, 0, 0, range(0), 0, core))
+            squared = deal(k_tiles, p.parts)[share.part]
+            own = [share.heads.start, len(share.heads), share.part]
+            reader[core] = [share.bank, share.heads_before * head_bytes, len(share.heads)]
+            reader[core] += lead_0 if core == p.leaders[0] else [0]
+            compute[core] = [*own, squared.start, squared.stop]
+            writer[core] = [*own, *self._noc(share.partner), *(lead_1 if core == p.leaders[1] else [0])]
         heads_and_rows = [s.n_heads, s.n_kv_heads, d, rows, p.parts, k_tiles]
         chunk = -(-k_tiles // CHUNKS)
         scalers = [two_bf16(v) for v in (1 / s.head_dim, s.rms_eps, 1)]
         return Program(
             ttnn,
             "qkv_heads",
-            [grid],
+            [p.cores],
             self._qkv_cbs(self.slots),
             Kernel([k_tiles, rows, chunk, SLOT_ROWS, self.columns, self.slots, *accessor_args(ttnn, x)], reader),
             Kernel([*heads_and_rows, SLOT_ROWS, *map(fp32_bits, (1 / s.hidden, s.rms_eps / TILE / p.parts))], compute),
