@@ -105,6 +105,7 @@ class Program:
         compute: Kernel,
         writer: Kernel,
         semaphores: int = 0,
+        fidelity: str = "HiFi4",
     ) -> None:
         self.ttnn = ttnn
         ranges = ttnn.CoreRangeSet([ttnn.CoreRange(ttnn.CoreCoord(r.x, r.y), ttnn.CoreCoord(*r.last)) for r in cores])
@@ -127,8 +128,9 @@ class Program:
             )
             return ttnn.CBDescriptor(total_size=cb.bytes, core_ranges=ranges, format_descriptors=[form])
 
-        # HiFi4 and an fp32 DEST: these kernels wait for data, not for the matrix unit.
-        precise = ttnn.ComputeConfigDescriptor(math_fidelity=ttnn.MathFidelity.HiFi4, fp32_dest_acc_en=True)
+        precise = ttnn.ComputeConfigDescriptor(
+            math_fidelity=getattr(ttnn.MathFidelity, fidelity), fp32_dest_acc_en=True
+        )
         self.descriptor = ttnn.ProgramDescriptor(
             kernels=[
                 kernel("reader", reader, ttnn.ReaderConfigDescriptor()),

@@ -1,0 +1,162 @@
+"""The op graph with its attention in one kernel: flash decode over the valid rows alone.
+
+Replaces     scaled_dot_product_attention_decode and concat_heads, and the mask: 19 ops become 18
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+from harness.errors import UsageError
+from harness.implementation import LayerEnv
+from harness.shape import TILE, LayerShape
+from layer_impls._program import (
+    CB_BUDGET,
+    Cb,
+    Core,
+    Kernel,
+    Program,
+    accessor_args,
+    buffers,
+    empty_tile_tensor,
+    first_cores,
+    fp32_bits,
+)
+from layer_impls.op_graph import OpGraph, OpGraphOptions
+
+MOST_WORKERS = 32  # of a unit: with more, what they exchange outweighs what they share
+CHUNK = 4  # tile rows of K and V that travel together (rows.h)
+
+
+@dataclass(frozen=True)
+class Split:
+    """Who does what, for a cache of so many rows.
+
+    A unit is a KV head with all or some of the queries it serves. Either several cores, its workers, share the rows of
+    K and V of a unit, or a core takes several units.
+
+    units_a_head    more than one where the queries of a head do not fit one core
+    rows            tile rows of queries in a unit
+    block           most tile rows of K and V that a core works on at once; `blocks` of them at most
+    workers         cores of a unit; each owns some `owned` (rows, columns) of its output tiles
+    units_a_core    1 if a unit has several workers
+    """
+
+    head_tiles: int
+    units: int
+    units_a_head: int
+    rows: int
+    block: int
+    blocks: int
+    workers: int
+    units_a_core: int
+
+    @property
+    def owned(self) -> tuple[int, int]:
+        """The part of a unit's output, rows x head_tiles, that a worker merges: whole rows, or a part of one."""
+        if self.workers < self.rows:
+            return -(-self.rows // self.workers), self.head_tiles
+        across = max(n for n in range(1, self.head_tiles + 1) if self.head_tiles % n == 0 and n * self.rows <= self.workers)
+        return 1, self.head_tiles // across
+
+    def owned_rows(self, worker: int) -> int:
+        """Rows of the part that this worker owns."""
+        r, c = self.owned
+        return max(0, min(r, self.rows - worker // (self.head_tiles // c) * r))
+
+    def cbs(self, cache: str) -> list[Cb]:
+        """The circular buffers of a core, as in kernels/attention/cbs.h."""
+        R, D, B, W = self.rows, self.head_tiles, self.block, self.workers
+        r, c = self.owned
+        kept = [*buffers("bf16", {10: 2 * R, 13: R}), *buffers("fp32", {11: 2 * R, 12: 2 * R * D})]
+        return [
+            *buffers("bf16", {0: R * D, 3: 1, 4: 1, 5: 1, 6: 1, 8: R * B, 9: R, 16: R, 19: W * r, 22: 1, 23: W, 25: c}),
+            *buffers("fp32", {7: R * B, 17: R, 18: R * D, 20: W * r, 21: W * r * c, 24: 1}),
+            *buffers(cache, {1: B * D, 2: B * D}),
+            *(kept if self.blocks > 1 else []),
+        ]
+
+
+def split(shape: LayerShape, cores: int, Smax: int, cache: str) -> Split:
+    """Fewest units a head, then the largest block that fits L1. Raises `UsageError` if nothing does."""
+    query_rows, cache_rows = shape.tokens * shape.group // TILE, Smax // TILE
+    for units_a_head in (n for n in range(1, query_rows + 1) if query_rows % n == 0):
+        units = shape.n_kv_heads * units_a_head
+        workers = max(1, min(cores // units, MOST_WORKERS, cache_rows))
+        share = -(-cache_rows // workers)
+        for block in range(share, 0, -1):
+            found = Split(
+                shape.head_dim // TILE,
+                units,
+                units_a_head,
+                query_rows // units_a_head,
+                block,
+                -(-share // block),
+                workers,
+                -(-units // cores),
+            )
+            need = sum(cb.bytes for cb in found.cbs(cache))
+            if need <= CB_BUDGET:
+                return found
+    raise UsageError(f"attention of one tile row of queries takes {need} B of L1, and at most {CB_BUDGET} B fit")
+
+
+class Attention(OpGraph):
+    """Attention over rows [0, S) and the own rows, heads side by side in the output."""
+
+    def __init__(self, env: LayerEnv, options: OpGraphOptions) -> None:
+        super().__init__(env, options)
+        self.attention_programs: dict[int, Program] = {}  # by rows of the cache
+        self._split(env.context.Smax)
+
+    def _split(self, Smax: int) -> Split:
+        return split(self.env.shape, self.grid.x * self.grid.y, Smax, self.env.cache_dtype)
+
+    def _attend(self, q: Any, k_cache: Any, v_cache: Any) -> Any:
+        ttnn, s, valid = self.env.ttnn, self.env.shape, self.env.context.valid_rows
+        Smax = k_cache.shape[2]
+        out = empty_tile_tensor(ttnn, self.env.device, (1, 1, s.tokens, s.q_dim))
+        reads, writes = [q, k_cache, v_cache, valid], [out, valid]
+        if Smax not in self.attention_programs:
+            self.attention_programs[Smax] = self._build_attention(self._split(Smax), reads, writes)
+        rows = Smax // TILE
+        return self.attention_programs[Smax].launch(
+            [*reads, out], [*(t.buffer_address() for t in reads), rows], [*(t.buffer_address() for t in writes), rows]
+        )
+
+    def _build_attention(self, split: Split, reads: list[Any], writes: list[Any]) -> Program:
+        ttnn, s = self.env.ttnn, self.env.shape
+        own_rows = s.tokens // TILE
+        rectangles = first_cores(self.grid, -(-split.units * split.workers // split.units_a_core))
+        cores = [core for rectangle in rectangles for core in rectangle.cores]
+        reader: dict[Core, list[int]] = {}
+        compute: dict[Core, list[int]] = {}
+        writer: dict[Core, list[int]] = {}
+        for i, core in enumerate(cores):
+            worker = i % split.workers
+            first = i // split.workers * split.units_a_core
+            units = min(split.units_a_core, split.units - first)
+            team = cores[i - worker : i - worker + split.workers]
+            reader[core] = [first, units, worker]
+            compute[core] = [units, split.owned_rows(worker)]
+            writer[core] = [first, units, worker, *(n for member in team for n in self._noc(member))]
+        D, R, B, W = split.head_tiles, split.rows, split.block, split.workers
+        scale = fp32_bits(s.head_dim**-0.5) + (1 << 15) >> 16
+        several = int(split.blocks > 1)
+        return Program(
+            ttnn,
+            "attention",
+            rectangles,
+            split.cbs(self.env.cache_dtype),
+            Kernel([R, D, B, W, own_rows, split.units_a_head, *accessor_args(ttnn, *reads)], reader),
+            Kernel([R, D, B, W, *split.owned, scale, several], compute),
+            Kernel([R, D, W, *split.owned, own_rows, s.n_heads, *accessor_args(ttnn, *writes)], writer),
+            semaphores=2,
+            fidelity="HiFi2",
+        )
+
+    def _noc(self, core: Core) -> tuple[int, int]:
+        """NoC coordinates of a worker core."""
+        noc = self.env.device.worker_core_from_logical_core(self.env.ttnn.CoreCoord(*core))
+        return noc.x, noc.y
