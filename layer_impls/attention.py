@@ -17,16 +17,19 @@ from layer_impls._program import (
     Core,
     Kernel,
     Program,
+    Rectangle,
     accessor_args,
     buffers,
     empty_tile_tensor,
-    first_cores,
     fp32_bits,
 )
 from layer_impls.op_graph import OpGraph, OpGraphOptions
 
 MOST_WORKERS = 32  # of a unit: with more, what they exchange outweighs what they share
 CHUNK = 4  # tile rows of K and V that travel together (rows.h)
+IDLE, WORKER, FEEDER = range(3)  # roles (roles.h)
+FEEDERS = 2  # of a bank
+FEED_SLOTS = 12  # (feed.h)
 
 
 @dataclass(frozen=True)
@@ -36,11 +39,14 @@ class Split:
     A unit is a KV head with all or some of the queries it serves. Either several cores, its workers, share the rows of
     K and V of a unit, or a core takes several units.
 
+    head_tiles      tiles of a row of a head
     units_a_head    more than one where the queries of a head do not fit one core
     rows            tile rows of queries in a unit
     block           most tile rows of K and V that a core works on at once; `blocks` of them at most
-    workers         cores of a unit; each owns some `owned` (rows, columns) of its output tiles
+    workers         cores of a unit
     units_a_core    1 if a unit has several workers
+    feeders         cores next to each DRAM bank that read for the workers; 0: workers read for themselves
+    feed_slot       pages that a feeder handles at once
     """
 
     head_tiles: int
@@ -51,14 +57,16 @@ class Split:
     blocks: int
     workers: int
     units_a_core: int
+    feeders: int
+    feed_slot: int
 
     @property
     def owned(self) -> tuple[int, int]:
         """The part of a unit's output, rows x head_tiles, that a worker merges: whole rows, or a part of one."""
         if self.workers < self.rows:
             return -(-self.rows // self.workers), self.head_tiles
-        across = max(n for n in range(1, self.head_tiles + 1) if self.head_tiles % n == 0 and n * self.rows <= self.workers)
-        return 1, self.head_tiles // across
+        divisors = (n for n in range(1, self.head_tiles + 1) if self.head_tiles % n == 0)
+        return 1, self.head_tiles // max(n for n in divisors if n * self.rows <= self.workers)
 
     def owned_rows(self, worker: int) -> int:
         """Rows of the part that this worker owns."""
@@ -73,32 +81,33 @@ class Split:
         return [
             *buffers("bf16", {0: R * D, 3: 1, 4: 1, 5: 1, 6: 1, 8: R * B, 9: R, 16: R, 19: W * r, 22: 1, 23: W, 25: c}),
             *buffers("fp32", {7: R * B, 17: R, 18: R * D, 20: W * r, 21: W * r * c, 24: 1}),
-            *buffers(cache, {1: B * D, 2: B * D}),
+            *buffers(cache, {1: B * D, 2: B * D, 14: max(1, FEED_SLOTS * self.feed_slot)}),
             *(kept if self.blocks > 1 else []),
         ]
 
 
-def split(shape: LayerShape, cores: int, Smax: int, cache: str) -> Split:
-    """Fewest units a head, then the largest block that fits L1. Raises `UsageError` if nothing does."""
-    query_rows, cache_rows = shape.tokens * shape.group // TILE, Smax // TILE
+def split(shape: LayerShape, cores: int, banks: int, Smax: int, cache: str) -> Split:
+    """Fewest units a head, then the largest block that fits L1. Raises `UsageError` if nothing does.
+
+    Feeders send without asking whether there is room, so they are for workers that hold all their rows.
+    """
+    query_rows, cache_rows, D = shape.tokens * shape.group // TILE, Smax // TILE, shape.head_dim // TILE
     for units_a_head in (n for n in range(1, query_rows + 1) if query_rows % n == 0):
-        units = shape.n_kv_heads * units_a_head
-        workers = max(1, min(cores // units, MOST_WORKERS, cache_rows))
-        share = -(-cache_rows // workers)
-        for block in range(share, 0, -1):
-            found = Split(
-                shape.head_dim // TILE,
-                units,
-                units_a_head,
-                query_rows // units_a_head,
-                block,
-                -(-share // block),
-                workers,
-                -(-units // cores),
-            )
-            need = sum(cb.bytes for cb in found.cbs(cache))
-            if need <= CB_BUDGET:
-                return found
+        units, rows = shape.n_kv_heads * units_a_head, query_rows // units_a_head
+        for feeders in (FEEDERS, 0):
+            working = cores - feeders * banks
+            workers = max(1, min(working // units, MOST_WORKERS, cache_rows)) if working > 0 else 1
+            share, units_a_core = -(-cache_rows // workers), max(1, -(-units // working))
+            slot = (-(-CHUNK * D // banks) + 1) if feeders else 0
+            for block in range(share, 0, -1):
+                found = Split(
+                    D, units, units_a_head, rows, block, -(-share // block), workers, units_a_core, feeders, slot
+                )
+                need = sum(cb.bytes for cb in found.cbs(cache))
+                if need <= CB_BUDGET:
+                    return found
+                if feeders:
+                    break
     raise UsageError(f"attention of one tile row of queries takes {need} B of L1, and at most {CB_BUDGET} B fit")
 
 
@@ -111,52 +120,63 @@ class Attention(OpGraph):
         self._split(env.context.Smax)
 
     def _split(self, Smax: int) -> Split:
-        return split(self.env.shape, self.grid.x * self.grid.y, Smax, self.env.cache_dtype)
+        banks = self.env.device.dram_grid_size().x
+        return split(self.env.shape, self.grid.x * self.grid.y, banks, Smax, self.env.cache_dtype)
 
     def _attend(self, q: Any, k_cache: Any, v_cache: Any) -> Any:
         ttnn, s, valid = self.env.ttnn, self.env.shape, self.env.context.valid_rows
         Smax = k_cache.shape[2]
         out = empty_tile_tensor(ttnn, self.env.device, (1, 1, s.tokens, s.q_dim))
-        reads, writes = [q, k_cache, v_cache, valid], [out, valid]
+        reads = [q, k_cache, v_cache, valid]
         if Smax not in self.attention_programs:
-            self.attention_programs[Smax] = self._build_attention(self._split(Smax), reads, writes)
+            self.attention_programs[Smax] = self._build_attention(self._split(Smax), reads, out)
         rows = Smax // TILE
         return self.attention_programs[Smax].launch(
-            [*reads, out], [*(t.buffer_address() for t in reads), rows], [*(t.buffer_address() for t in writes), rows]
+            [*reads, out], [*(t.buffer_address() for t in reads), rows], [out.buffer_address(), rows]
         )
 
-    def _build_attention(self, split: Split, reads: list[Any], writes: list[Any]) -> Program:
+    def _build_attention(self, split: Split, reads: list[Any], out: Any) -> Program:
         ttnn, s = self.env.ttnn, self.env.shape
-        own_rows = s.tokens // TILE
-        rectangles = first_cores(self.grid, -(-split.units * split.workers // split.units_a_core))
-        cores = [core for rectangle in rectangles for core in rectangle.cores]
-        reader: dict[Core, list[int]] = {}
-        compute: dict[Core, list[int]] = {}
-        writer: dict[Core, list[int]] = {}
+        whole = Rectangle(0, 0, self.grid.x, self.grid.y)
+        feeders = self._feeders(split.feeders)
+        teams = -(-split.units // split.units_a_core)
+        cores = [core for core in whole.cores if core not in feeders][: teams * split.workers]
+        places = [self._place(core) for core in cores]
+        reader: dict[Core, list[int]] = {core: [IDLE, 0, 0] for core in whole.cores}
+        writer = dict(reader)
+        compute: dict[Core, list[int]] = {core: [0, 0] for core in whole.cores}
         for i, core in enumerate(cores):
-            worker = i % split.workers
-            first = i // split.workers * split.units_a_core
+            team, worker = divmod(i, split.workers)
+            first = team * split.units_a_core
             units = min(split.units_a_core, split.units - first)
-            team = cores[i - worker : i - worker + split.workers]
-            reader[core] = [first, units, worker]
+            members = places[i - worker : i - worker + split.workers]
+            reader[core] = writer[core] = [WORKER, first, units, worker, *members]
             compute[core] = [units, split.owned_rows(worker)]
-            writer[core] = [first, units, worker, *(n for member in team for n in self._noc(member))]
-        D, R, B, W = split.head_tiles, split.rows, split.block, split.workers
+        for core, (bank, feeder) in feeders.items():
+            reader[core] = [FEEDER, bank, feeder]
+            writer[core] = [FEEDER, bank, feeder, *places]
+        banks = self.env.device.dram_grid_size().x
+        own_rows, D, R, B, W = s.tokens // TILE, split.head_tiles, split.rows, split.block, split.workers
+        mapping = [split.units, split.units_a_head, split.feeders, banks, split.feed_slot]
         scale = fp32_bits(s.head_dim**-0.5) + (1 << 15) >> 16
-        several = int(split.blocks > 1)
         return Program(
             ttnn,
             "attention",
-            rectangles,
+            [whole],
             split.cbs(self.env.cache_dtype),
-            Kernel([R, D, B, W, own_rows, split.units_a_head, *accessor_args(ttnn, *reads)], reader),
-            Kernel([R, D, B, W, *split.owned, scale, several], compute),
-            Kernel([R, D, W, *split.owned, own_rows, s.n_heads, *accessor_args(ttnn, *writes)], writer),
-            semaphores=2,
+            Kernel([R, D, B, W, own_rows, *mapping, *accessor_args(ttnn, *reads)], reader),
+            Kernel([R, D, B, W, *split.owned, scale, int(split.blocks > 1)], compute),
+            Kernel([R, D, W, *split.owned, own_rows, s.n_heads, *mapping, *accessor_args(ttnn, out)], writer),
+            semaphores=3 + banks,
             fidelity="HiFi2",
         )
 
-    def _noc(self, core: Core) -> tuple[int, int]:
-        """NoC coordinates of a worker core."""
+    def _feeders(self, each: int) -> dict[Core, tuple[int, int]]:
+        """Cores next to the DRAM banks, `each` a bank, side by side: bank and number of each."""
+        near = self.env.device.get_optimal_dram_bank_to_logical_worker_assignment(self.env.ttnn.NOC.NOC_0)
+        return {(core.x + n, core.y): (bank, n) for bank, core in enumerate(near) for n in range(each)}
+
+    def _place(self, core: Core) -> int:
+        """NoC coordinates of a worker core, x in the upper half."""
         noc = self.env.device.worker_core_from_logical_core(self.env.ttnn.CoreCoord(*core))
-        return noc.x, noc.y
+        return noc.x << 16 | noc.y

@@ -13,13 +13,14 @@ void kernel_main() {
     const uint32_t units = get_arg_val<uint32_t>(0), owned = get_arg_val<uint32_t>(1);
 
     compute_kernel_hw_startup<SrcOrder::Reverse>(CB_Q, CB_K, CB_SCORES);
-    cb_wait_front(CB_INFO, 1);
-    const uint32_t rows = read_tile_value(CB_INFO, 0, INFO_ROWS);
-    const uint32_t active = read_tile_value(CB_INFO, 0, INFO_ACTIVE);
-    const uint32_t partial = read_tile_value(CB_INFO, 0, INFO_PARTIAL);
-    cb_pop_front(CB_INFO, 1);
+    if (units == 0) return;
     cb_wait_front(CB_ONES, 1);
     for (uint32_t unit = 0; unit < units; ++unit) {
+        cb_wait_front(CB_INFO, 1);
+        const uint32_t rows = read_tile_value(CB_INFO, 0, INFO_ROWS);
+        const uint32_t active = read_tile_value(CB_INFO, 0, INFO_ACTIVE);
+        const uint32_t partial = read_tile_value(CB_INFO, 0, INFO_PARTIAL);
+        cb_pop_front(CB_INFO, 1);
         if (rows) attend<R, D, B, scale, several>(rows, partial);
         if (owned) merge<W, r, c, scale>(owned, active);
     }

@@ -1,22 +1,32 @@
-// A worker's rows of K and V from the caches into its circular buffers, many reads ahead of the compute kernel.
+// What the data-movement kernels of attention share: S, the words for compute, and what is done about rows that are not
+// valid.
 #pragma once
 
 #include "../shared/dataflow.h"
 #include "cbs.h"
 #include "rows.h"
 
-constexpr uint32_t IN_FLIGHT = 12;    // chunks, each with a transaction id of its own
 constexpr uint32_t ZEROS_TRID = 15;
-constexpr uint32_t WORDS_BYTES = 64;  // of the context's valid_rows
+constexpr uint32_t WORDS_BYTES = 64;  // of the context's valid_rows; S is word 0
 
-// S, through the reserved page of a circular buffer.
-template <typename Accessor>
-inline uint32_t read_valid(const Accessor& words, uint32_t cb) {
-    cb_reserve_back(cb, 1);
-    noc_async_read_page(0, words, get_write_ptr(cb));
+// S, read by RISCV_1, which passes it to RISCV_0 through CB_VALID.
+template <typename Words>
+inline uint32_t read_valid(const Words& words) {
+    cb_reserve_back(CB_VALID, 1);
+    const uint32_t to = get_write_ptr(CB_VALID);
+    noc_async_read_page(0, words, to);
     noc_async_read_barrier();
     invalidate_l1_cache();
-    return words_at(get_write_ptr(cb))[0];
+    const uint32_t S = words_at(to)[0];
+    cb_push_back(CB_VALID, 1);
+    return S;
+}
+inline uint32_t take_valid() {
+    cb_wait_front(CB_VALID, 1);
+    invalidate_l1_cache();
+    const uint32_t S = words_at(get_read_ptr(CB_VALID))[0];
+    cb_pop_front(CB_VALID, 1);
+    return S;
 }
 
 // The partial tile row within a share, counted from its first.
@@ -25,7 +35,9 @@ inline uint32_t partial_in(const Share& share, const ValidRows& valid) {
     return partial - share.first < share.rows ? partial - share.first : NO_ROW;
 }
 
+// Words for compute.
 inline void push_info(const Share& share, const ValidRows& valid) {
+    cb_reserve_back(CB_INFO, 1);
     volatile tt_l1_ptr uint32_t* info = words_at(get_write_ptr(CB_INFO));
     info[INFO_ROWS] = share.rows;
     info[INFO_ACTIVE] = share.active;
@@ -61,54 +73,37 @@ inline void push_mask(uint32_t rows) {
     cb_push_back(CB_MASK, 1);
 }
 
-// The rows of one head in blocks of B tile rows: K chunk by chunk, each column by column, then V row by row.
-template <uint32_t D, uint32_t B, typename Accessor>
-inline void load_rows(const Accessor& k, const Accessor& v, uint32_t head, const ValidRows& valid, const Share& share) {
-    const uint32_t partial = partial_in(share, valid);
-    for (uint32_t first = 0; first < share.rows; first += B) {
-        const uint32_t n = share.rows - first < B ? share.rows - first : B;
-        const uint32_t chunks = (n + CHUNK - 1) / CHUNK;
-        uint32_t landed = 0;
+// A chunk of K or V: `height` tile rows, in a circular buffer from the page of its row `at` on. Keys lie column by
+// column, values row by row.
+struct Chunk {
+    bool keys;
+    uint32_t at, height;
 
-        const auto land = [&] {
-            const bool keys = landed < chunks;
-            const uint32_t cb = keys ? CB_K : CB_V, at = (keys ? landed : landed - chunks) * CHUNK;
-            const uint32_t height = n - at < CHUNK ? n - at : CHUNK;
-            noc_async_read_barrier_with_trid(1 + landed % IN_FLIGHT);
-            const uint32_t row = partial - first - at;
-            if (row < height) {
-                noc_async_read_set_trid(ZEROS_TRID);
-                for (uint32_t c = 0; c < D; ++c) {
-                    const uint32_t tile = keys ? c * height + row : row * D + c;
-                    start_clearing_rows(cb, get_write_ptr(cb) + tile * get_tile_size(cb), valid.rows_of_partial());
-                }
-                if (keys) push_mask(valid.rows_of_partial());
-                noc_async_read_barrier_with_trid(ZEROS_TRID);
-            }
-            // The last chunk of a block brings the pages that it leaves empty.
-            cb_push_back(cb, (at + height == n ? B - at : height) * D);
-            ++landed;
-        };
-
-        uint32_t base = 0;
-        for (uint32_t chunk = 0; chunk < 2 * chunks; ++chunk) {
-            if (chunk - landed == IN_FLIGHT) land();
-            const bool keys = chunk < chunks;
-            const uint32_t cb = keys ? CB_K : CB_V, at = (keys ? chunk : chunk - chunks) * CHUNK;
-            const uint32_t height = n - at < CHUNK ? n - at : CHUNK;
-            if (at == 0) {
-                cb_reserve_back(cb, B * D);
-                base = get_write_ptr(cb);
-            }
-            noc_async_read_set_trid(1 + chunk % IN_FLIGHT);
-            for (uint32_t i = 0; i < height; ++i) {
-                const uint32_t page = (head * valid.cache_rows + valid.tile_row(share.first + first + at + i)) * D;
-                for (uint32_t c = 0; c < D; ++c) {
-                    const uint32_t tile = at * D + (keys ? c * height + i : i * D + c);
-                    noc_async_read_page(page + c, keys ? k : v, base + tile * get_tile_size(cb));
-                }
-            }
-        }
-        while (landed < 2 * chunks) land();
+    uint32_t cb() const { return keys ? CB_K : CB_V; }
+    uint32_t tile(uint32_t D, uint32_t row, uint32_t column) const {
+        return at * D + (keys ? column * height + row : row * D + column);
     }
+};
+
+// The i-th chunk of n tile rows: all of K, then all of V.
+inline Chunk chunk_of(uint32_t n, uint32_t i) {
+    const uint32_t chunks = (n + CHUNK - 1) / CHUNK, at = (i < chunks ? i : i - chunks) * CHUNK;
+    return {i < chunks, at, n - at < CHUNK ? n - at : CHUNK};
+}
+inline uint32_t chunks_of(uint32_t n) { return 2 * ((n + CHUNK - 1) / CHUNK); }
+
+// Hands a chunk that has arrived to compute. n: tile rows of its block; partial: the partial one among them. The last
+// chunk of a block brings the pages that the block leaves empty.
+template <uint32_t D, uint32_t B>
+inline void push_chunk(const Chunk& chunk, uint32_t n, uint32_t partial, uint32_t base, uint32_t valid_rows) {
+    const uint32_t row = partial - chunk.at;
+    if (row < chunk.height) {
+        noc_async_read_set_trid(ZEROS_TRID);
+        for (uint32_t c = 0; c < D; ++c) {
+            start_clearing_rows(chunk.cb(), base + chunk.tile(D, row, c) * get_tile_size(chunk.cb()), valid_rows);
+        }
+        if (chunk.keys) push_mask(valid_rows);
+        noc_async_read_barrier_with_trid(ZEROS_TRID);
+    }
+    cb_push_back(chunk.cb(), (chunk.at + chunk.height == n ? B - chunk.at : chunk.height) * D);
 }

@@ -4,6 +4,7 @@
 
 #include "../shared/dataflow.h"
 #include "cbs.h"
+#include "roles.h"
 #include "rows.h"
 
 // The part of the output, R x D tiles, that a worker owns: rows 0 if none.
@@ -27,18 +28,15 @@ inline void push_ones_tile() {
     cb_push_back(CB_ONES, 1);
 }
 
-// Semaphores: tops and totals that have arrived, sums that have arrived. They end as they began.
-constexpr uint32_t STATISTICS_ARRIVED = 0, SUMS_ARRIVED = 1;
-
-// The NoC coordinates of the workers are runtime args, x and y, from `coordinates` on.
+// The NoC coordinates of the workers are runtime args, x << 16 | y, from `coordinates` on. Semaphores end as they began.
 template <uint32_t R, uint32_t D, uint32_t W, uint32_t r, uint32_t c>
 inline void exchange(uint32_t worker, uint32_t coordinates, const Share& share) {
     constexpr uint32_t statistics_bytes = get_tile_size(CB_TOPS), wide_bytes = get_tile_size(CB_SUMS);
     const uint32_t statistics_arrived = get_semaphore(STATISTICS_ARRIVED), sums_arrived = get_semaphore(SUMS_ARRIVED);
     const bool owns = part_of<R, D, r, c>(worker).rows;
     const auto address_at = [&](uint32_t owner, uint32_t address) {
-        const uint32_t arg = coordinates + 2 * owner;
-        return get_noc_addr(get_arg_val<uint32_t>(arg), get_arg_val<uint32_t>(arg + 1), address);
+        const uint32_t place = get_arg_val<uint32_t>(coordinates + owner);
+        return get_noc_addr(place >> 16, place & 0xFFFF, address);
     };
     // Circular buffers lie alike on all cores. A core that has several units sends to itself alone, so its own room is
     // all there is to wait for.

@@ -1,28 +1,38 @@
-// Makes the tile of ones; sends the worker's partial results to the owners of the output; writes what this core owns.
+// RISCV_0. A worker makes the tile of ones, sends its partial results to the owners of the output, and writes what it
+// owns itself. A feeder sends on what it has read.
 //
-// Compile-time args   R, D, W, r, c, own tile rows, query heads, accessors of the output, valid rows
-// Common args         addresses of the output, valid rows; tile rows of a cache
-// Runtime args        first unit, units, worker, NoC coordinates of the W workers (x, y)
-#include "load.h"
+// Compile-time args   R, D, W, r, c, own tile rows, query heads, units, units a head, feeders a bank, banks, pages of a
+//                     feeder's slot, accessor of the output
+// Common args         address of the output; tile rows of a cache
+// Runtime args        role; of a worker: first unit, units, worker, NoC coordinates of the W workers;
+//                     of a feeder: bank, feeder, NoC coordinates of all workers
+#include "feed.h"
+#include "roles.h"
 #include "share.h"
 
 void kernel_main() {
     constexpr uint32_t R = get_compile_time_arg_val(0), D = get_compile_time_arg_val(1), W = get_compile_time_arg_val(2);
     constexpr uint32_t r = get_compile_time_arg_val(3), c = get_compile_time_arg_val(4);
     constexpr uint32_t own_rows = get_compile_time_arg_val(5), q_tiles = get_compile_time_arg_val(6) * D;
-    constexpr auto out_args = TensorAccessorArgs<7>();
-    constexpr auto valid_args = TensorAccessorArgs<out_args.next_compile_time_args_offset()>();
-    const auto out = TensorAccessor(out_args, get_common_arg_val<uint32_t>(0), get_tile_size(CB_OUT));
-    const auto words = TensorAccessor(valid_args, get_common_arg_val<uint32_t>(1), WORDS_BYTES);
-    const uint32_t first_unit = get_arg_val<uint32_t>(0), units = get_arg_val<uint32_t>(1);
-    const uint32_t worker = get_arg_val<uint32_t>(2);
-    constexpr uint32_t coordinates = 3;
+    constexpr uint32_t all_units = get_compile_time_arg_val(7), units_a_head = get_compile_time_arg_val(8);
+    constexpr uint32_t feeders = get_compile_time_arg_val(9), banks = get_compile_time_arg_val(10);
+    constexpr uint32_t slot_pages = get_compile_time_arg_val(11);
+    const auto out = TensorAccessor(TensorAccessorArgs<12>(), get_common_arg_val<uint32_t>(0), get_tile_size(CB_OUT));
+    const uint32_t cache_rows = get_common_arg_val<uint32_t>(1);
+    const uint32_t role = get_arg_val<uint32_t>(0), first = get_arg_val<uint32_t>(1), second = get_arg_val<uint32_t>(2);
 
+    if (role == FEEDER) {
+        const Feeder feeder{first, banks, second, feeders, all_units, units_a_head, slot_pages};
+        const ValidRows valid{take_valid(), cache_rows, own_rows};
+        send_pages<D, W>(feeder, 3, get_semaphore(BANK_ARRIVED + feeder.bank), valid);
+    }
+    if (role != WORKER) return;
+    const uint32_t worker = get_arg_val<uint32_t>(3);
+    constexpr uint32_t coordinates = 4;
     push_ones_tile();
-    const ValidRows valid{read_valid(words, CB_VALID), get_common_arg_val<uint32_t>(2), own_rows};
-    const Share share = share_of(worker, W, valid.count());
-    for (uint32_t unit = first_unit; unit < first_unit + units; ++unit) {
-        exchange<R, D, W, r, c>(worker, coordinates, share);
+    for (uint32_t unit = first; unit < first + second; ++unit) {
+        const ValidRows valid{take_valid(), cache_rows, own_rows};
+        exchange<R, D, W, r, c>(worker, coordinates, share_of(worker, W, valid.count()));
         const Part part = part_of<R, D, r, c>(worker);
         for (uint32_t i = 0; i < part.rows; ++i) {
             // Query rows of a unit are those of its heads one after another; in the output heads lie side by side.
