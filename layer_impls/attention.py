@@ -87,28 +87,31 @@ class Split:
 
 
 def split(shape: LayerShape, cores: int, banks: int, Smax: int, cache: str) -> Split:
-    """Fewest units a head, then the largest block that fits L1. Raises `UsageError` if nothing does.
+    """Fewest units a head with blocks of a chunk at least, then the largest block that fits L1.
 
-    Feeders send without asking whether there is room, so they are for workers that hold all their rows.
+    Feeders send without asking whether there is room, so they are for workers that hold all rows of their one unit.
+    Raises `UsageError` if nothing fits.
     """
     query_rows, cache_rows, D = shape.tokens * shape.group // TILE, Smax // TILE, shape.head_dim // TILE
-    for units_a_head in (n for n in range(1, query_rows + 1) if query_rows % n == 0):
-        units, rows = shape.n_kv_heads * units_a_head, query_rows // units_a_head
-        for feeders in (FEEDERS, 0):
-            working = cores - feeders * banks
-            workers = max(1, min(working // units, MOST_WORKERS, cache_rows)) if working > 0 else 1
-            share, units_a_core = -(-cache_rows // workers), max(1, -(-units // working))
-            slot = (-(-CHUNK * D // banks) + 1) if feeders else 0
-            for block in range(share, 0, -1):
-                found = Split(
-                    D, units, units_a_head, rows, block, -(-share // block), workers, units_a_core, feeders, slot
-                )
-                need = sum(cb.bytes for cb in found.cbs(cache))
-                if need <= CB_BUDGET:
-                    return found
-                if feeders:
-                    break
-    raise UsageError(f"attention of one tile row of queries takes {need} B of L1, and at most {CB_BUDGET} B fit")
+    needs = []
+    for least in (CHUNK, 1):
+        for units_a_head in (n for n in range(1, query_rows + 1) if query_rows % n == 0):
+            units = shape.n_kv_heads * units_a_head
+            for feeders in (FEEDERS, 0):
+                working = cores - feeders * banks
+                workers = max(1, min(working // units, MOST_WORKERS, cache_rows))
+                share, units_a_core = -(-cache_rows // workers), -(-units // working)
+                slot = -(-CHUNK * D // banks) + 1 if feeders else 0
+                for block in range(share, min(least, share) - 1, -1):
+                    blocks = -(-share // block)
+                    if feeders and (blocks, units_a_core) != (1, 1):
+                        break
+                    rows = query_rows // units_a_head
+                    found = Split(D, units, units_a_head, rows, block, blocks, workers, units_a_core, feeders, slot)
+                    needs.append(sum(cb.bytes for cb in found.cbs(cache)))
+                    if needs[-1] <= CB_BUDGET:
+                        return found
+    raise UsageError(f"attention takes {min(needs)} B of a core's L1 at least, and at most {CB_BUDGET} B fit")
 
 
 class Attention(OpGraph):
@@ -117,7 +120,12 @@ class Attention(OpGraph):
     def __init__(self, env: LayerEnv, options: OpGraphOptions) -> None:
         super().__init__(env, options)
         self.attention_programs: dict[int, Program] = {}  # by rows of the cache
-        self._split(env.context.Smax)
+
+    def _check_attention(self) -> None:
+        self._split(self.env.context.Smax)
+
+    def _prepare_attention(self) -> None:
+        pass  # no mask
 
     def _split(self, Smax: int) -> Split:
         banks = self.env.device.dram_grid_size().x

@@ -6,8 +6,10 @@
 #include "merge.h"
 
 void kernel_main() {
-    constexpr uint32_t R = get_compile_time_arg_val(0), D = get_compile_time_arg_val(1), B = get_compile_time_arg_val(2);
-    constexpr uint32_t W = get_compile_time_arg_val(3), r = get_compile_time_arg_val(4), c = get_compile_time_arg_val(5);
+    constexpr uint32_t R = get_compile_time_arg_val(0), D = get_compile_time_arg_val(1),
+                       B = get_compile_time_arg_val(2);
+    constexpr uint32_t W = get_compile_time_arg_val(3), r = get_compile_time_arg_val(4),
+                       c = get_compile_time_arg_val(5);
     constexpr uint16_t scale = get_compile_time_arg_val(6);
     constexpr bool several = get_compile_time_arg_val(7);
     const uint32_t units = get_arg_val<uint32_t>(0), owned = get_arg_val<uint32_t>(1);

@@ -148,7 +148,10 @@ ALWI void push_totals(uint32_t n, bool continues, uint32_t out) {
     pack_reconfig_data_format(out);
     cb_wait_front(CB_WEIGHTS, R * B);
     cb_reserve_back(out, R);
-    if (continues) cb_wait_front(CB_OLD_TOTAL, R);
+    if (continues) {
+        cb_wait_front(CB_FADE, R);
+        cb_wait_front(CB_OLD_TOTAL, R);
+    }
     for (uint32_t first = 0; first < R; first += DEST_TILES) {
         const uint32_t rows = at_most(R - first, DEST_TILES);
         tile_regs_acquire();

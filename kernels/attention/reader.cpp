@@ -12,7 +12,8 @@
 #include "roles.h"
 
 void kernel_main() {
-    constexpr uint32_t R = get_compile_time_arg_val(0), D = get_compile_time_arg_val(1), B = get_compile_time_arg_val(2);
+    constexpr uint32_t R = get_compile_time_arg_val(0), D = get_compile_time_arg_val(1),
+                       B = get_compile_time_arg_val(2);
     constexpr uint32_t W = get_compile_time_arg_val(3), own_rows = get_compile_time_arg_val(4);
     constexpr uint32_t all_units = get_compile_time_arg_val(5), units_a_head = get_compile_time_arg_val(6);
     constexpr uint32_t feeders = get_compile_time_arg_val(7), banks = get_compile_time_arg_val(8);

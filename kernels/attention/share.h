@@ -28,7 +28,8 @@ inline void push_ones_tile() {
     cb_push_back(CB_ONES, 1);
 }
 
-// The NoC coordinates of the workers are runtime args, x << 16 | y, from `coordinates` on. Semaphores end as they began.
+// The NoC coordinates of the workers are runtime args, x << 16 | y, from `coordinates` on. Semaphores end as they
+// began.
 template <uint32_t R, uint32_t D, uint32_t W, uint32_t r, uint32_t c>
 inline void exchange(uint32_t worker, uint32_t coordinates, const Share& share) {
     constexpr uint32_t statistics_bytes = get_tile_size(CB_TOPS), wide_bytes = get_tile_size(CB_SUMS);
@@ -70,8 +71,8 @@ inline void exchange(uint32_t worker, uint32_t coordinates, const Share& share) 
             if (part.rows == 0) break;
             for (uint32_t i = 0; i < part.rows; ++i) {
                 const uint32_t tile = (part.row + i) * D + part.column;
-                noc_async_write(get_read_ptr(CB_SUM_OUT) + tile * wide_bytes, address_at(owner, sums + i * c * wide_bytes),
-                                c * wide_bytes);
+                noc_async_write(get_read_ptr(CB_SUM_OUT) + tile * wide_bytes,
+                                address_at(owner, sums + i * c * wide_bytes), c * wide_bytes);
             }
         }
         noc_async_writes_flushed();

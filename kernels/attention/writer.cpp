@@ -11,7 +11,8 @@
 #include "share.h"
 
 void kernel_main() {
-    constexpr uint32_t R = get_compile_time_arg_val(0), D = get_compile_time_arg_val(1), W = get_compile_time_arg_val(2);
+    constexpr uint32_t R = get_compile_time_arg_val(0), D = get_compile_time_arg_val(1),
+                       W = get_compile_time_arg_val(2);
     constexpr uint32_t r = get_compile_time_arg_val(3), c = get_compile_time_arg_val(4);
     constexpr uint32_t own_rows = get_compile_time_arg_val(5), q_tiles = get_compile_time_arg_val(6) * D;
     constexpr uint32_t all_units = get_compile_time_arg_val(7), units_a_head = get_compile_time_arg_val(8);

@@ -212,8 +212,8 @@ uint32_t lb_tile_value(uint32_t index, uint32_t tile, uint32_t word) {
     Tensix& x = *t.core->tensix;
     const uint32_t address = tile_address(t, index, tile, false) + word * 4;
     if (word * 4 >= t.core->cbs[index].page)
-        fault("outside-buffer", format("read_tile_value of word %u: a page of cb %u has %u", word, index,
-                                       t.core->cbs[index].page / 4));
+        fault("outside-buffer",
+              format("read_tile_value of word %u: a page of cb %u has %u", word, index, t.core->cbs[index].page / 4));
     check_read(*t.core, address, 4, t, By::Cpu, t.pc);
     uint32_t value;
     memcpy(&value, t.core->l1 + address, 4);
