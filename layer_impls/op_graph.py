@@ -58,13 +58,12 @@ class OpGraph(Implementation):
         self.attention_compute = ttnn.WormholeComputeKernelConfig(
             math_fidelity=ttnn.MathFidelity.HiFi2, math_approx_mode=False, fp32_dest_acc_en=False, packer_l1_acc=False
         )
-        if options.attn == "decode":
-            self._decode_chunk_and_cores(TILE)
+        self._check_attention()
         self.programs = {name: self._matmul_program(name) for name in ("wqkv", "wo", "w1", "w3", "w2")}
 
     def prepare(self, i: int, weights: LayerWeights) -> None:
         ttnn, device = self.env.ttnn, self.env.device
-        self.env.context.mask(self.query_rows, self.options.mask)
+        self._prepare_attention()
         self.weights[i] = {}
         for name in LayerWeights.shapes(self.env.shape):
             w: torch.Tensor = getattr(weights, name)
@@ -247,6 +246,15 @@ class OpGraph(Implementation):
         if fit < 1:
             raise UsageError(f"a matmul of {m_tiles}x{n_tiles} output tiles a core does not fit L1; use matmul=default")
         return fit
+
+    def _check_attention(self) -> None:
+        """Raise `UsageError` if the attention cannot be mapped."""
+        if self.options.attn == "decode":
+            self._decode_chunk_and_cores(TILE)
+
+    def _prepare_attention(self) -> None:
+        """Allocate what it needs before a trace is captured."""
+        self.env.context.mask(self.query_rows, self.options.mask)
 
     def _attention_program(self, Smax: int) -> Any:
         """Chunks that divide the rows, of the sizes measured fastest (published)."""
