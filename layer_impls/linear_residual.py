@@ -55,7 +55,7 @@ class LinearResidual(OpGraph):
                 reader[w.core] = [group.bank, w.first_tile * TILE_BYTES[split.dtype], width, len(w.units)]
                 compute[w.core] = [width, len(w.units), len(w.owned)]
         slots = self.out_cbs[-1].tiles // (split.unit * split.block)
-        sizes = [split.rows, len(split.groups), split.parts, split.k, split.n]
+        sizes = [split.rows, split.unit, len(split.groups), split.parts, split.k, split.n]
         return Program(
             ttnn,
             "linear_residual",

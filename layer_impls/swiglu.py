@@ -85,7 +85,7 @@ class Swiglu(OpGraph):
             self.mlp_cbs,
             Kernel([*shape, slots], reader),
             Kernel([split.rows, *shape, split.parts], compute),
-            Kernel([split.rows, hidden, len(split.groups), split.parts, *accessor], split.movement_args()),
+            Kernel([split.rows, hidden, split.unit, len(split.groups), split.parts, *accessor], split.movement_args()),
             semaphores=2 + split.rows,
             fidelity="HiFi2",
             full_sync=split.rows > 2,  # DEST holds two columns
