@@ -33,9 +33,11 @@ class LinearResidual(OpGraph):
         self.out_cbs = self.out.cbs(what, self.out.unit * self.out.block, 0)
         self.out_program: Program | None = None
 
+    def _plain_weights(self) -> list[str]:
+        return [name for name in super()._plain_weights() if name != "wo"]
+
     def prepare(self, i: int, weights: LayerWeights) -> None:
         super().prepare(i, weights)
-        self.env.ttnn.deallocate(self.weights[i]["wo"])
         self.weights[i]["wo"] = self.out.weights(weights.wo)
 
     def _out_projection(self, i: int, x: Any, o: Any) -> Any:
