@@ -50,20 +50,19 @@ ALWI void push_products(uint32_t in, uint32_t width, uint32_t weights, uint32_t 
 }
 
 // out = x + the sum of `parts` (even) partial results, for n columns of `rows` tiles; the parts are
-// [n][parts][rows] tiles of fp32.
+// [n][parts][rows] tiles of the format of x.
 template <uint32_t rows, uint32_t parts>
 ALWI void add_parts(uint32_t x, uint32_t partial, uint32_t n, uint32_t out) {
     if (n == 0) return;
     DeviceZoneScopedN("add parts");
+    reconfig_data_format(x, x);
     pack_reconfig_data_format(out);
     cb_wait_front(x, n * rows);
     cb_reserve_back(out, n * rows);
     for (uint32_t column = 0; column < n; ++column) {
         tile_regs_acquire();
-        reconfig_data_format_srca(x);
         copy_init(x);
         for (uint32_t r = 0; r < rows; ++r) copy_tile(x, column * rows + r, r);
-        reconfig_data_format(partial, partial);
         add_init(partial, partial, true);
         cb_wait_front(partial, n * parts * rows);  // only now: all that needs none of them is done
         for (uint32_t r = 0; r < rows; ++r) {
