@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from statistics import median
@@ -97,13 +96,15 @@ def from_calls(
 
 
 def of_program(counts: ProgramCounts) -> Prediction:
-    """A program of kernels, by the emulator's virtual time; bound by what its slowest core waits for from outside."""
+    """A program of kernels, by the emulator's virtual time. It is bound by what takes one thread of its slowest core
+    longest: what it waits for from outside the core, or its own work (that of a data-movement RISC: `RISC`)."""
     p = counts.predicted
-    waits: Counter[str] = Counter()
-    for thread in p.cores[p.slowest].values():
-        waits.update({OUTSIDE[why]: cycles for why, cycles in thread.stalls.items() if why in OUTSIDE})
-    most, cycles = max(waits.items(), key=lambda wait: wait[1], default=("", 0))
-    return Prediction(p.us, most if cycles else "compute", p.dram_bytes)
+    took: dict[str, int] = {}
+    for name, thread in p.cores[p.slowest].items():
+        own = "RISC" if name.startswith("RISCV") else "compute"
+        cycles = {own: thread.running} | {OUTSIDE[why]: n for why, n in thread.stalls.items() if why in OUTSIDE}
+        took |= {cause: max(n, took.get(cause, 0)) for cause, n in cycles.items()}
+    return Prediction(p.us, max(took, key=took.__getitem__), p.dram_bytes)
 
 
 @dataclass(frozen=True)

@@ -15,8 +15,9 @@ from rich.progress import BarColumn, Progress, SpinnerColumn, TextColumn, TimeEl
 from rich.table import Table
 
 from harness import doctor as doctor_module
-from harness import record, registry, report
-from harness.breakdown import run_breakdown
+from harness import explain as explain_module
+from harness import program_report, record, registry, report
+from harness.breakdown import Breakdown, run_breakdown
 from harness.case import CACHE_DTYPES, WEIGHT_DTYPES, Case, Inputs
 from harness.check import Progress as Report
 from harness.check import describe, run_check
@@ -24,7 +25,7 @@ from harness.compare import run_compare
 from harness.costs import CHIPS, parse_chip
 from harness.errors import UsageError
 from harness.shape import PRESETS, parse_shape
-from harness.targets import TARGETS, open_target
+from harness.targets import TARGETS, Target, open_target
 from harness.timeline import trace
 from harness.timing import TRACE_REGION
 
@@ -184,6 +185,18 @@ def compare(
     raise typer.Exit(opened.exit_code)
 
 
+def _broken_down(target: Target, spec: registry.Spec, case: Case, timeline: bool) -> Breakdown:
+    """The layer's ops; where the implementation fails, says so and exits with 1."""
+    try:
+        with _progress(1) as progress:
+            return run_breakdown(target, spec, Inputs.random(case), progress, timeline)
+    except UsageError:
+        raise
+    except (Exception, SystemExit) as error:
+        report.make_console().print(f"FAIL {spec}: {describe(error)}", markup=False)
+        raise typer.Exit(1) from None
+
+
 @app.command()
 @with_case
 def breakdown(
@@ -200,20 +213,27 @@ def breakdown(
     spec = registry.parse(implementation)
     trace_region = TRACE_REGION if target == "device" else 0
     with open_target(target, trace_region, chip=parse_chip(chip)) as opened:
-        try:
-            with _progress(1) as progress:
-                result = run_breakdown(opened, spec, Inputs.random(case), progress, timeline is not None)
-        except UsageError:
-            raise
-        except (Exception, SystemExit) as error:
-            report.make_console().print(f"FAIL {spec}: {describe(error)}", markup=False)
-            raise typer.Exit(1) from None
+        result = _broken_down(opened, spec, case, timeline is not None)
         report.make_console().print(opened.opened, report.render_breakdown(result), sep="\n")
         if timeline:
             record.write_json(timeline, trace([result]))
         if json:
             record.write(json, "breakdown", opened, record.breakdown_dict(result))
         opened.exit_code = 0
+
+
+@app.command()
+@with_case
+def explain(implementation: Impl, case: Case, chip: ChipName = "p150", json: Json = None) -> None:
+    """Why does it take so long? What binds each op, and where the threads of its kernels wait; predicted."""
+    record.check_path(json)
+    spec = registry.parse(implementation)
+    with open_target("emulator", chip=parse_chip(chip)) as opened:
+        result = _broken_down(opened, spec, case, timeline=True)
+        ops = explain_module.explain(result)
+        report.make_console().print(opened.opened, program_report.explanation(result, ops), sep="\n")
+        if json:
+            record.write(json, "explain", opened, record.explanation_dict(result, ops))
 
 
 @app.command()

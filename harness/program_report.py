@@ -11,6 +11,7 @@ from rich.text import Text
 from harness import breakdown
 from harness.breakdown import Breakdown
 from harness.emulator.programs import Prediction
+from harness.explain import CAUSES, RUNNING, OpShare
 
 
 def us(value: float | None) -> str:
@@ -99,3 +100,31 @@ def _waits(p: Prediction) -> str:
 
 def _moved(number: int, n_bytes: int) -> str:
     return f"{number}\n{n_bytes} B" if number else "0"
+
+
+def explanation(b: Breakdown, ops: Sequence[OpShare]) -> RenderableType:
+    """The ops of a layer, slowest first, with what binds them; then the phases of each program."""
+    table = Table(title=f"explain {b.implementation}: predicted, not measured on silicon", title_justify="left")
+    for column in ("#", "op", "predicted us", "% of layer", "binds", "what that means, and what usually helps"):
+        table.add_column(column, justify="right" if column in ("#", "predicted us", "% of layer") else "left")
+    for op in ops:
+        share = "-" if op.share is None else f"{op.share:.0%}"
+        table.add_row(str(op.number), op.label, us(op.us), share, op.binds, op.meaning)
+    return Group(table, *(_phases(op) for op in ops if op.phases))
+
+
+def _phases(op: OpShare) -> RenderableType:
+    title = f"{op.number} {op.label}: % of a thread's predicted time, on the core where a phase takes longest"
+    table = Table(title=title, title_justify="left")
+    columns = (RUNNING, *CAUSES)
+    for column in ("phase", "core", "thread", "us", *columns):
+        table.add_column(column, justify="left" if column in ("phase", "core", "thread") else "right")
+    words: list[RenderableType] = []
+    for phase in op.phases:
+        for n, row in enumerate(phase.threads):
+            shares = (f"{row.shares.get(c, 0.0):.0%}" if row.shares.get(c, 0.0) >= 0.005 else "" for c in columns)
+            name, core = (phase.name, str(phase.core)) if n == 0 else ("", "")
+            table.add_row(name, core, row.thread, us(row.us), *shares, end_section=n == len(phase.threads) - 1)
+        where = f"; most at {phase.at}" if phase.at else ""
+        words.append(Text(f"{phase.name}: {phase.meaning}{where}"))
+    return Group(table, *words)

@@ -7,6 +7,7 @@ import json
 import os
 import platform
 import tempfile
+from collections.abc import Sequence
 from importlib import metadata
 from pathlib import Path
 from typing import Any
@@ -17,6 +18,7 @@ from harness.check import CheckResult
 from harness.compare import Comparison
 from harness.emulator.programs import Counts
 from harness.errors import UsageError
+from harness.explain import OpShare
 from harness.targets import Target
 
 SCHEMA = 1
@@ -85,6 +87,17 @@ def comparison_dict(c: Comparison) -> dict[str, Any]:
         {"check": check_dict(e.check), "breakdown": breakdown_dict(e.breakdown), "device_us": e.us} for e in c.entries
     ]
     return {"passed": c.passed, "origin": c.origin, "why_no_time": c.why or None, "entries": entries}
+
+
+def explanation_dict(b: Breakdown, ops: Sequence[OpShare]) -> dict[str, Any]:
+    """An explanation for JSON."""
+    return {
+        "implementation": b.implementation,
+        "chip": b.chip.name,
+        "predicted_us": b.predicted_us,
+        "origin": f"{costs.ORIGIN}; {b.chip.calibration}; programs of kernels by virtual time",
+        "ops": [dataclasses.asdict(op) for op in ops],
+    }
 
 
 def check_path(path: Path | None, option: str = "--json") -> None:

@@ -130,12 +130,8 @@ class SplitLinear:
         """
         own = max(len(w.own) for w in self.workers)
         owned = max(len(w.owned) for w in self.workers)
-        cbs = [
-            *buffers(
-                "bf16", {i: tiles * self.rows for i, tiles in {1: own, 2: self.width, 5: owned, 16: owned}.items()}
-            ),
-            *buffers("fp32", {3: 2 * self.unit * self.rows, 4: owned * self.parts * self.rows}),
-        ]
+        columns = {1: own, 2: self.width, 3: 2 * self.unit, 4: owned * self.parts, 5: owned, 16: owned}
+        cbs = buffers("bf16", {index: self.rows * n for index, n in columns.items()})
         down_blocks = -(-self.width // self.block)
         stream = max(len(w.own) * blocks + len(w.units) * down_blocks for w in self.workers)
         taken = sum(cb.bytes for cb in (*cbs, *others))

@@ -33,9 +33,11 @@ class LinearResidual(OpGraph):
         self.out_cbs = self.out.cbs(what, self.out.unit * self.out.block, 0)
         self.out_program: Program | None = None
 
+    def _plain_weights(self) -> list[str]:
+        return [name for name in super()._plain_weights() if name != "wo"]
+
     def prepare(self, i: int, weights: LayerWeights) -> None:
         super().prepare(i, weights)
-        self.env.ttnn.deallocate(self.weights[i]["wo"])
         self.weights[i]["wo"] = self.out.weights(weights.wo)
 
     def _out_projection(self, i: int, x: Any, o: Any) -> Any:
@@ -55,7 +57,7 @@ class LinearResidual(OpGraph):
                 reader[w.core] = [group.bank, w.first_tile * TILE_BYTES[split.dtype], width, len(w.units)]
                 compute[w.core] = [width, len(w.units), len(w.owned)]
         slots = self.out_cbs[-1].tiles // (split.unit * split.block)
-        sizes = [split.rows, len(split.groups), split.parts, split.k, split.n]
+        sizes = [split.rows, split.unit, len(split.groups), split.parts, split.k, split.n]
         return Program(
             ttnn,
             "linear_residual",

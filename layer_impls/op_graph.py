@@ -65,12 +65,16 @@ class OpGraph(Implementation):
         ttnn, device = self.env.ttnn, self.env.device
         self._prepare_attention()
         self.weights[i] = {}
-        for name in LayerWeights.shapes(self.env.shape):
+        for name in self._plain_weights():
             w: torch.Tensor = getattr(weights, name)
             gamma = w.dim() == 1  # ttnn.rms_norm takes [1, 1, 1, width], in bf16
             self.weights[i][name] = to_device(
                 ttnn, device, w.reshape(1, 1, 1, -1) if gamma else w, "bf16" if gamma else self.env.weight_dtype
             )
+
+    def _plain_weights(self) -> list[str]:
+        """Weights that go to the device as they are; a subclass that lays some out otherwise takes them away."""
+        return list(LayerWeights.shapes(self.env.shape))
 
     def layer_fn(self, i: int, x: Any, k_cache: Any, v_cache: Any) -> Any:
         ttnn = self.env.ttnn

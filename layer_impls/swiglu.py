@@ -43,13 +43,14 @@ class Swiglu(OpGraph):
         self.mlp_cbs = self.mlp.cbs(what, self.mlp_slot, -(-hidden // self.mlp_block), self.norm_cb)
         self.mlp_program: Program | None = None
 
+    def _plain_weights(self) -> list[str]:
+        return [name for name in super()._plain_weights() if name not in ("norm2", "w1", "w3", "w2")]
+
     def prepare(self, i: int, weights: LayerWeights) -> None:
         super().prepare(i, weights)
-        w, gamma = self.weights[i], weights.norm2.float()[:, None]
+        gamma = weights.norm2.float()[:, None]
         columns = torch.stack([tiles_of(t.float() * gamma) for t in (weights.w1, weights.w3)], 2)
-        for name in ("norm2", "w1", "w3", "w2"):
-            self.env.ttnn.deallocate(w.pop(name))
-        w["mlp"] = self.mlp.weights(weights.w2.float(), columns.transpose(0, 1))
+        self.weights[i]["mlp"] = self.mlp.weights(weights.w2.float(), columns.transpose(0, 1))
 
     def _mlp_norm(self, i: int, x1: Any) -> Any:
         return None  # a part of the program
@@ -85,7 +86,7 @@ class Swiglu(OpGraph):
             self.mlp_cbs,
             Kernel([*shape, slots], reader),
             Kernel([split.rows, *shape, split.parts], compute),
-            Kernel([split.rows, hidden, len(split.groups), split.parts, *accessor], split.movement_args()),
+            Kernel([split.rows, hidden, split.unit, len(split.groups), split.parts, *accessor], split.movement_args()),
             semaphores=2 + split.rows,
             fidelity="HiFi2",
             full_sync=split.rows > 2,  # DEST holds two columns

@@ -127,7 +127,7 @@ def test_calls_that_the_formulas_do_not_cover_have_no_prediction(reference):
         assert costs.predict_call(call, PUBLISHED_GRID) is None, call.name
 
 
-BINDS = ("reads", "writes", "semaphores", "compute")
+BINDS = ("reads", "writes", "semaphores", "compute", "RISC")
 
 
 @pytest.mark.parametrize("spec", ["op_graph", "op_graph:attn=standard,matmul=default,mask=bf16", "partly_fused"])
@@ -179,12 +179,19 @@ def test_ops_that_changed_are_a_few_us_today(reference):
         assert costs.predict_call(entry.call, PUBLISHED_GRID).us < 0.2 * entry.us
 
 
-def test_a_program_that_waits_for_nothing_from_outside_is_bound_by_compute():
-    waits = {"read": 0, "write": 0, "CB full": 9, "CB empty": 0, "semaphore": 0, "registers": 5}
-    counts = ProgramCounts(Counts(), {}, ProgramPrediction(1350, 0, 0, 0, {(0, 0): {"math": ThreadTime(50, waits)}}))
-    assert of_program(counts).binds == "compute"
-    counts.predicted.cores[0, 0]["math"].stalls["semaphore"] = 1
-    assert of_program(counts).binds == "semaphores"
+def bound(**threads: tuple[int, dict[str, int]]) -> str:
+    cores = {(0, 0): {name: ThreadTime(end, waits) for name, (end, waits) in threads.items()}}
+    return of_program(ProgramCounts(Counts(), {}, ProgramPrediction(1350, 0, 0, 0, cores))).binds
+
+
+def test_a_program_is_bound_by_what_takes_a_thread_longest():
+    nothing = {"read": 0, "write": 0, "CB full": 0, "CB empty": 0, "semaphore": 0, "registers": 0}
+    math = (90, {**nothing, "registers": 30})
+    assert bound(math=math) == "compute", "waits of no cycles do not count"
+    assert bound(math=math, RISCV_1=(80, {**nothing, "read": 50})) == "compute"
+    assert bound(math=math, RISCV_1=(80, {**nothing, "read": 70})) == "reads"
+    assert bound(math=math, RISCV_0=(90, {**nothing, "semaphore": 65, "CB empty": 20})) == "semaphores"
+    assert bound(math=math, RISCV_0=(90, {**nothing, "CB empty": 20})) == "RISC"
 
 
 def test_a_program_is_held_against_its_own_bytes():

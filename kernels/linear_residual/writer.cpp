@@ -1,15 +1,15 @@
 // Brings activations to the group, sends partial results to their owners, writes owned columns.
 //
-// Compile-time args   rows, groups, parts, width of the activations, of the output; accessors of both
+// Compile-time args   rows, columns of a unit, groups, parts, width of the activations, of the output; accessors of both
 // Common args         addresses of activations, residual, output
 // Runtime args        those of split_linear.h
 #include "../shared/split_linear.h"
 
 void kernel_main() {
-    constexpr uint32_t rows = get_compile_time_arg_val(0);
-    constexpr uint32_t groups = get_compile_time_arg_val(1), parts = get_compile_time_arg_val(2);
-    constexpr uint32_t in_width = get_compile_time_arg_val(3), out_width = get_compile_time_arg_val(4);
-    constexpr auto in_args = TensorAccessorArgs<5>();
+    constexpr uint32_t rows = get_compile_time_arg_val(0), columns = get_compile_time_arg_val(1);
+    constexpr uint32_t groups = get_compile_time_arg_val(2), parts = get_compile_time_arg_val(3);
+    constexpr uint32_t in_width = get_compile_time_arg_val(4), out_width = get_compile_time_arg_val(5);
+    constexpr auto in_args = TensorAccessorArgs<6>();
     constexpr auto out_args = TensorAccessorArgs<in_args.next_compile_time_args_offset()>();
     const auto in = TensorAccessor(in_args, get_common_arg_val<uint32_t>(0), get_tile_size(CB_OWN));
     const auto x = TensorAccessor(out_args, get_common_arg_val<uint32_t>(1), get_tile_size(CB_X));
@@ -23,6 +23,6 @@ void kernel_main() {
     cb_push_back(CB_OWN, own * rows);
     cb_push_back(CB_X, owned * rows);
     gather<rows>(split);
-    scatter<rows, groups, parts>(split);
+    scatter<rows, columns, groups, parts>(split);
     write_owned<rows>(split, out, out_width);
 }

@@ -9,6 +9,7 @@
 #include "api/compute/reconfig_data_format.h"
 #include "api/compute/reg_api.h"
 #include "api/compute/tile_move_copy.h"
+#include "api/debug/kernel_profiler.hpp"
 
 // DEST[r * columns + c] += sum over k of in[r][k] * weight[k][c]: `rows` x `columns` tiles, summed over all of the
 // width in DEST. `in`, [rows][width] tiles, stays; the weight comes in slots of `slot` pages that hold up to `block`
@@ -29,6 +30,7 @@ ALWI void accumulate_products(uint32_t in, uint32_t width, uint32_t weights, uin
 template <uint32_t rows, uint32_t columns>
 ALWI void push_products(uint32_t in, uint32_t width, uint32_t weights, uint32_t slot, uint32_t block, uint32_t units,
                         uint32_t out) {
+    DeviceZoneScopedN("products");
     pack_reconfig_data_format(out);
     matmul_block_init(in, weights, 0, columns, rows, width);
     cb_wait_front(in, rows * width);
@@ -48,21 +50,21 @@ ALWI void push_products(uint32_t in, uint32_t width, uint32_t weights, uint32_t 
 }
 
 // out = x + the sum of `parts` (even) partial results, for n columns of `rows` tiles; the parts are
-// [n][parts][rows] tiles of fp32.
+// [n][parts][rows] tiles of the format of x.
 template <uint32_t rows, uint32_t parts>
 ALWI void add_parts(uint32_t x, uint32_t partial, uint32_t n, uint32_t out) {
     if (n == 0) return;
+    DeviceZoneScopedN("add parts");
+    reconfig_data_format(x, x);
     pack_reconfig_data_format(out);
     cb_wait_front(x, n * rows);
-    cb_wait_front(partial, n * parts * rows);
     cb_reserve_back(out, n * rows);
     for (uint32_t column = 0; column < n; ++column) {
         tile_regs_acquire();
-        reconfig_data_format_srca(x);
         copy_init(x);
         for (uint32_t r = 0; r < rows; ++r) copy_tile(x, column * rows + r, r);
-        reconfig_data_format(partial, partial);
         add_init(partial, partial, true);
+        cb_wait_front(partial, n * parts * rows);  // only now: all that needs none of them is done
         for (uint32_t r = 0; r < rows; ++r) {
             const uint32_t first = column * parts * rows + r;
             for (uint32_t p = 0; p < parts; p += 2) {

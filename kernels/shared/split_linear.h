@@ -28,6 +28,7 @@ inline uint64_t address_at(uint32_t core, uint32_t address) {
 // Own columns of activations, as they appear in CB_OWN, to every core of the group; then waits for all of the group's.
 template <uint32_t rows>
 inline void gather(const Split& split) {
+    DeviceZoneScopedN("gather");
     const uint32_t tile = get_tile_size(CB_IN), width = split.get(WIDTH), peers = split.get(PEERS);
     const uint32_t in = get_write_ptr(CB_IN);
     cb_reserve_back(CB_IN, rows * width);
@@ -47,10 +48,11 @@ inline void gather(const Split& split) {
     cb_push_back(CB_IN, rows * width);
 }
 
-// Partial results, as they appear in CB_PARTIAL, to their owners; then waits for those of the own columns. `groups`
-// send some; the room for them is for `parts`, groups made even, and the odd one is zero.
-template <uint32_t rows, uint32_t groups, uint32_t parts>
+// Partial results, as they appear in CB_PARTIAL in units of `columns`, to their owners; then waits for those of the own
+// columns. `groups` send some; the room for them is for `parts`, groups made even, and the odd one is zero.
+template <uint32_t rows, uint32_t columns, uint32_t groups, uint32_t parts>
 inline void scatter(const Split& split) {
+    DeviceZoneScopedN("scatter");
     const uint32_t bytes = rows * get_tile_size(CB_PARTIAL), owned = split.get(OWNED);
     const uint32_t to = get_write_ptr(CB_PARTS);
     if constexpr (parts > groups) {
@@ -59,13 +61,15 @@ inline void scatter(const Split& split) {
             for (uint32_t i = 0; i < bytes / 4; ++i) zeros[i] = 0;
         }
     }
-    for (uint32_t column = 0; column < split.get(COLUMNS); ++column) {
-        const uint32_t owner = split.owner(column), place = (owner >> 16) * parts + split.get(GROUP);
-        cb_wait_front(CB_PARTIAL, rows);
-        noc_async_write(get_read_ptr(CB_PARTIAL), address_at(owner, to + place * bytes), bytes);
+    for (uint32_t unit = 0; unit < split.get(COLUMNS); unit += columns) {
+        cb_wait_front(CB_PARTIAL, rows * columns);
+        for (uint32_t i = 0; i < columns; ++i) {
+            const uint32_t owner = split.owner(unit + i), place = (owner >> 16) * parts + split.get(GROUP);
+            noc_async_write(get_read_ptr(CB_PARTIAL) + i * bytes, address_at(owner, to + place * bytes), bytes);
+        }
         noc_async_writes_flushed();
-        noc_semaphore_inc(address_at(owner, split.summed), 1);
-        cb_pop_front(CB_PARTIAL, rows);
+        for (uint32_t i = 0; i < columns; ++i) noc_semaphore_inc(address_at(split.owner(unit + i), split.summed), 1);
+        cb_pop_front(CB_PARTIAL, rows * columns);
     }
     if (owned == 0) return;
     cb_reserve_back(CB_PARTS, owned * parts * rows);
@@ -89,6 +93,7 @@ inline void start_reading_columns(const Accessor& tensor, uint32_t width, uint32
 // The owned columns from CB_OUT to the output, `width` tiles wide; then everything this core has sent has arrived.
 template <uint32_t rows, typename Accessor>
 inline void write_owned(const Split& split, const Accessor& out, uint32_t width) {
+    DeviceZoneScopedN("write");
     const uint32_t owned = split.get(OWNED), first = split.get(FIRST_OWNED);
     cb_wait_front(CB_OUT, owned * rows);
     uint32_t from = get_read_ptr(CB_OUT);

@@ -1,7 +1,7 @@
 // Waits for the norm of x1, brings own columns of silu(h w1) * (h w3) to the group, sends partial results to their
 // owners, writes owned columns.
 //
-// Compile-time args   rows, hidden, groups, parts; accessor of x1 and the output
+// Compile-time args   rows, hidden, columns of a unit of w2, groups, parts; accessor of x1 and the output
 // Common args         addresses of x1, output
 // Runtime args        those of split_linear.h
 #include "../shared/split_linear.h"
@@ -9,8 +9,9 @@
 
 void kernel_main() {
     constexpr uint32_t rows = get_compile_time_arg_val(0), hidden = get_compile_time_arg_val(1);
-    constexpr uint32_t groups = get_compile_time_arg_val(2), parts = get_compile_time_arg_val(3);
-    constexpr auto args = TensorAccessorArgs<4>();
+    constexpr uint32_t columns = get_compile_time_arg_val(2);
+    constexpr uint32_t groups = get_compile_time_arg_val(3), parts = get_compile_time_arg_val(4);
+    constexpr auto args = TensorAccessorArgs<5>();
     const auto x1 = TensorAccessor(args, get_common_arg_val<uint32_t>(0), get_tile_size(CB_X));
     const auto out = TensorAccessor(args, get_common_arg_val<uint32_t>(1), get_tile_size(CB_OUT));
     const Split split(0);
@@ -22,6 +23,6 @@ void kernel_main() {
     for (uint32_t r = 0; r < rows; ++r) noc_semaphore_wait(words_at(get_semaphore(arrived(r))), 1);
     cb_push_back(CB_H, rows * hidden);
     gather<rows>(split);
-    scatter<rows, groups, parts>(split);
+    scatter<rows, columns, groups, parts>(split);
     write_owned<rows>(split, out, hidden);
 }

@@ -15,6 +15,11 @@ class ThreadTime:
     end: int
     stalls: Mapping[str, int]
 
+    @property
+    def running(self) -> int:
+        """Cycles in which it did not stand still."""
+        return self.end - sum(self.stalls.values())
+
 
 @dataclass(frozen=True)
 class Prediction:
