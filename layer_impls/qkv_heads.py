@@ -139,6 +139,9 @@ class QkvHeads(OpGraph):
         self.slots = min(rest // slot, max(all_slots, LEAST_SLOTS))
         self.qkv_program: Program | None = None
 
+    def _plain_weights(self) -> list[str]:
+        return [name for name in super()._plain_weights() if name not in ("norm1", "wqkv")]
+
     def prepare(self, i: int, weights: LayerWeights) -> None:
         super().prepare(i, weights)
         tiles = tiles_of(weights.wqkv.float() * weights.norm1.float()[:, None])
@@ -147,7 +150,6 @@ class QkvHeads(OpGraph):
             banks[share.bank] += [
                 tiles[:, self._columns(head, share.part)].reshape(-1, TILE, TILE) for head in share.heads
             ]
-        self.env.ttnn.deallocate(self.weights[i]["wqkv"])
         stacked = [torch.cat(bank) for bank in banks]
         self.weights[i]["wqkv"] = to_banks(self.env.ttnn, self.env.device, stacked, self.env.weight_dtype)
 
