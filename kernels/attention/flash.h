@@ -10,6 +10,7 @@
 #include "api/compute/eltwise_unary/exp.h"
 #include "api/compute/matmul.h"
 #include "api/compute/tile_move_copy.h"
+#include "api/debug/kernel_profiler.hpp"
 #include "cbs.h"
 #include "rows.h"
 
@@ -30,6 +31,7 @@ ALWI void pack_row(uint32_t cb, uint32_t first, uint32_t n) {
 // become hugely negative.
 template <uint32_t R, uint32_t D, uint32_t B>
 ALWI void push_scores(uint32_t n, uint32_t partial) {
+    DeviceZoneScopedN("scores");
     reconfig_data_format(CB_K, CB_Q);
     pack_reconfig_data_format(CB_SCORES);
     cb_wait_front(CB_Q, R * D);
@@ -64,6 +66,7 @@ ALWI void push_scores(uint32_t n, uint32_t partial) {
 // the writer or the next block.
 template <uint32_t R, uint32_t B>
 ALWI void push_tops(uint32_t n, bool continues, uint32_t out) {
+    DeviceZoneScopedN("tops");
     pack_reconfig_data_format(CB_TOP);
     cb_wait_front(CB_SCORES, R * B);
     cb_reserve_back(CB_TOP, R);
@@ -97,6 +100,7 @@ ALWI void push_tops(uint32_t n, bool continues, uint32_t out) {
 // CB_WEIGHTS = exp(scale (CB_SCORES - CB_TOP)). scale: the upper half of an fp32.
 template <uint32_t R, uint32_t B, uint16_t scale>
 ALWI void push_weights(uint32_t n) {
+    DeviceZoneScopedN("weights");
     reconfig_data_format(CB_SCORES, CB_TOP);
     pack_reconfig_data_format(CB_WEIGHTS);
     sub_bcast_cols_init(CB_SCORES, CB_TOP);
@@ -145,6 +149,7 @@ ALWI void fade(uint32_t old, uint32_t first, uint32_t row, uint32_t n, uint32_t 
 // product with V loses.
 template <uint32_t R, uint32_t B>
 ALWI void push_totals(uint32_t n, bool continues, uint32_t out) {
+    DeviceZoneScopedN("totals");
     pack_reconfig_data_format(out);
     cb_wait_front(CB_WEIGHTS, R * B);
     cb_reserve_back(out, R);
@@ -175,6 +180,7 @@ ALWI void push_totals(uint32_t n, bool continues, uint32_t out) {
 // pushed row by row. `before_last`: what to do while it is on its way.
 template <uint32_t R, uint32_t D, uint32_t B, typename Work>
 ALWI void push_sums(uint32_t n, bool continues, uint32_t out, Work before_last) {
+    DeviceZoneScopedN("sums");
     constexpr uint32_t rows = R % (DEST_TILES / D) == 0 ? DEST_TILES / D : 1;
     cb_reserve_back(out, R * D);
     if (continues) cb_wait_front(CB_OLD_SUM, R * D);

@@ -95,6 +95,7 @@ ALWI void push_output(uint32_t i, uint32_t active) {
 // For the `rows` rows that a core owns: what each of the `active` workers counts for, and the total.
 template <uint32_t W, uint32_t r, uint16_t scale>
 ALWI void merge_statistics(uint32_t rows, uint32_t active) {
+    DeviceZoneScopedN("statistics");
     cb_wait_front(CB_TOPS, W * r);
     cb_wait_front(CB_TOTALS, W * r);
     for (uint32_t i = 0; i < rows; ++i) {
@@ -109,6 +110,7 @@ ALWI void merge_statistics(uint32_t rows, uint32_t active) {
 // The rows themselves, c tiles each.
 template <uint32_t W, uint32_t r, uint32_t c>
 ALWI void merge_sums(uint32_t rows, uint32_t active) {
+    DeviceZoneScopedN("merge");
     cb_wait_front(CB_SUMS, W * r * c);
     for (uint32_t i = 0; i < rows; ++i) push_output<W, r, c>(i, active);
     cb_pop_front(CB_SUMS, W * r * c);

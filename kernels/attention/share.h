@@ -3,6 +3,7 @@
 #pragma once
 
 #include "../shared/dataflow.h"
+#include "api/debug/kernel_profiler.hpp"
 #include "cbs.h"
 #include "roles.h"
 #include "rows.h"
@@ -32,6 +33,7 @@ inline void push_ones_tile() {
 // began.
 template <uint32_t R, uint32_t D, uint32_t W, uint32_t r, uint32_t c>
 inline void exchange(uint32_t worker, uint32_t coordinates, const Share& share) {
+    DeviceZoneScopedN("exchange");
     constexpr uint32_t narrow_bytes = get_tile_size(CB_TOPS), wide_bytes = get_tile_size(CB_SUMS);
     const uint32_t statistics_arrived = get_semaphore(STATISTICS_ARRIVED), sums_arrived = get_semaphore(SUMS_ARRIVED);
     const bool owns = part_of<R, D, r, c>(worker).rows;
