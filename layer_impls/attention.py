@@ -79,8 +79,8 @@ class Split:
         r, c = self.owned
         kept = [*buffers("bf16", {10: 2 * R, 13: R}), *buffers("fp32", {11: 2 * R, 12: 2 * R * D})]
         return [
-            *buffers("bf16", {0: R * D, 3: 1, 4: 1, 5: 1, 6: 1, 8: R * B, 9: R, 16: R, 19: W * r, 22: 1, 23: W, 25: c}),
-            *buffers("fp32", {7: R * B, 17: R, 18: R * D, 20: W * r, 21: W * r * c, 24: 1}),
+            *buffers("bf16", {0: R * D, 3: 1, 4: 1, 5: 1, 6: 1, 8: R * B, 9: R, 16: R, 19: W * r, 22: 1, 23: W * r, 25: c}),
+            *buffers("fp32", {7: R * B, 17: R, 18: R * D, 20: W * r, 21: W * r * c, 24: r}),
             *buffers(cache, {1: B * D, 2: B * D, 14: max(1, FEED_SLOTS * self.feed_slot)}),
             *(kept if self.blocks > 1 else []),
         ]

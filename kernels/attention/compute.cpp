@@ -23,8 +23,15 @@ void kernel_main() {
         const uint32_t active = read_tile_value(CB_INFO, 0, INFO_ACTIVE);
         const uint32_t partial = read_tile_value(CB_INFO, 0, INFO_PARTIAL);
         cb_pop_front(CB_INFO, 1);
-        if (rows) attend<R, D, B, scale, several>(rows, partial);
-        if (owned) merge<W, r, c, scale>(owned, active);
+        const auto statistics = [&] {
+            if (owned) merge_statistics<W, r, scale>(owned, active);
+        };
+        if (rows) {
+            attend<R, D, B, scale, several>(rows, partial, statistics);
+        } else {
+            statistics();
+        }
+        if (owned) merge_sums<W, r, c>(owned, active);
     }
     cb_pop_front(CB_ONES, 1);
 }

@@ -57,6 +57,7 @@ struct Feeder {
 // RISCV_1: what the bank has of each chunk, a slot of CB_FEED each.
 template <uint32_t D, uint32_t W, typename Accessor>
 inline void read_bank(const Feeder& f, const Accessor& k, const Accessor& v, const ValidRows& valid) {
+    DeviceZoneScopedN("read bank");
     constexpr uint32_t page_bytes = get_tile_size(CB_FEED);
     const uint32_t base = get_write_ptr(CB_FEED);
     uint32_t issued = 0, landed = 0;
@@ -83,6 +84,7 @@ inline void read_bank(const Feeder& f, const Accessor& k, const Accessor& v, con
 // RISCV_0: sends the pages on. Workers' NoC coordinates are runtime args, x << 16 | y, from `coordinates` on.
 template <uint32_t D, uint32_t W>
 inline void send_pages(const Feeder& f, uint32_t coordinates, uint32_t arrived, const ValidRows& valid) {
+    DeviceZoneScopedN("send");
     constexpr uint32_t page_bytes = get_tile_size(CB_FEED);
     for_chunks<W>(valid, f.feeder, f.feeders, f.units, [&](uint32_t worker, const Share& share, const Chunk& chunk) {
         const uint32_t place = get_arg_val<uint32_t>(coordinates + worker);
@@ -111,6 +113,7 @@ inline void send_pages(const Feeder& f, uint32_t coordinates, uint32_t arrived, 
 template <uint32_t D, uint32_t B>
 inline void receive_rows(uint32_t head, uint32_t banks, uint32_t first_semaphore, const ValidRows& valid,
                          const Share& share) {
+    DeviceZoneScopedN("receive");
     const uint32_t partial = partial_in(share, valid);
     const uint32_t base[2] = {get_write_ptr(CB_V), get_write_ptr(CB_K)};
     uint32_t expected[8] = {};

@@ -10,6 +10,7 @@
 #include "api/compute/eltwise_unary/exp.h"
 #include "api/compute/matmul.h"
 #include "api/compute/tile_move_copy.h"
+#include "api/debug/kernel_profiler.hpp"
 #include "cbs.h"
 #include "rows.h"
 
@@ -30,6 +31,7 @@ ALWI void pack_row(uint32_t cb, uint32_t first, uint32_t n) {
 // become hugely negative.
 template <uint32_t R, uint32_t D, uint32_t B>
 ALWI void push_scores(uint32_t n, uint32_t partial) {
+    DeviceZoneScopedN("scores");
     reconfig_data_format(CB_K, CB_Q);
     pack_reconfig_data_format(CB_SCORES);
     cb_wait_front(CB_Q, R * D);
@@ -64,6 +66,7 @@ ALWI void push_scores(uint32_t n, uint32_t partial) {
 // the writer or the next block.
 template <uint32_t R, uint32_t B>
 ALWI void push_tops(uint32_t n, bool continues, uint32_t out) {
+    DeviceZoneScopedN("tops");
     pack_reconfig_data_format(CB_TOP);
     cb_wait_front(CB_SCORES, R * B);
     cb_reserve_back(CB_TOP, R);
@@ -97,6 +100,7 @@ ALWI void push_tops(uint32_t n, bool continues, uint32_t out) {
 // CB_WEIGHTS = exp(scale (CB_SCORES - CB_TOP)). scale: the upper half of an fp32.
 template <uint32_t R, uint32_t B, uint16_t scale>
 ALWI void push_weights(uint32_t n) {
+    DeviceZoneScopedN("weights");
     reconfig_data_format(CB_SCORES, CB_TOP);
     pack_reconfig_data_format(CB_WEIGHTS);
     sub_bcast_cols_init(CB_SCORES, CB_TOP);
@@ -145,6 +149,7 @@ ALWI void fade(uint32_t old, uint32_t first, uint32_t row, uint32_t n, uint32_t 
 // product with V loses.
 template <uint32_t R, uint32_t B>
 ALWI void push_totals(uint32_t n, bool continues, uint32_t out) {
+    DeviceZoneScopedN("totals");
     pack_reconfig_data_format(out);
     cb_wait_front(CB_WEIGHTS, R * B);
     cb_reserve_back(out, R);
@@ -171,16 +176,24 @@ ALWI void push_totals(uint32_t n, bool continues, uint32_t out) {
     cb_push_back(out, R);
 }
 
-// out[r][c] = the weights times V. Chunks of V are added up by the packer, so they may come one by one.
-template <uint32_t R, uint32_t D, uint32_t B>
-ALWI void push_sums(uint32_t n, bool continues, uint32_t out) {
+// out[r][c] = the weights times V. Chunks of V are added up by the packer, so they may come one by one; the last one is
+// pushed row by row. `before_last`: what to do while it is on its way.
+template <uint32_t R, uint32_t D, uint32_t B, typename Work>
+ALWI void push_sums(uint32_t n, bool continues, uint32_t out, Work before_last) {
+    DeviceZoneScopedN("sums");
     constexpr uint32_t rows = R % (DEST_TILES / D) == 0 ? DEST_TILES / D : 1;
-    pack_reconfig_data_format(out);
     cb_reserve_back(out, R * D);
     if (continues) cb_wait_front(CB_OLD_SUM, R * D);
     for (uint32_t first = 0; first < n; first += CHUNK) {
         const uint32_t height = at_most(n - first, CHUNK);
-        const bool fades = continues && first == 0;
+        const bool fades = continues && first == 0, last = first + height == n;
+        if (last) before_last();
+        if (last || first == 0) {
+            reconfig_data_format(CB_V, CB_WEIGHTS);
+            pack_reconfig_data_format(out);
+            matmul_block_init(CB_WEIGHTS, CB_V, 0, D, rows, B);
+        }
+        pack_reconfig_l1_acc(first > 0);
         cb_wait_front(CB_V, (first + height) * D);
         for (uint32_t r = 0; r < R; r += rows) {
             tile_regs_acquire();
@@ -188,19 +201,17 @@ ALWI void push_sums(uint32_t n, bool continues, uint32_t out) {
                 reconfig_data_format(CB_OLD_SUM, CB_FADE);
                 mul_bcast_cols_init(CB_OLD_SUM, CB_FADE);
                 for (uint32_t i = 0; i < rows; ++i) fade(CB_OLD_SUM, (r + i) * D, r + i, D, i * D);
-            }
-            if (fades || (r == 0 && first == 0)) {
                 reconfig_data_format(CB_V, CB_WEIGHTS);
                 matmul_block_init(CB_WEIGHTS, CB_V, 0, D, rows, B);
             }
             for (uint32_t i = first; i < first + height; ++i) {
                 matmul_block(CB_WEIGHTS, CB_V, r * B + i, i * D, 0, 0, D, rows, B);
             }
-            pack_row(out, r * D, rows * D);
+            pack_row(out, last ? 0 : r * D, rows * D);
+            if (last) cb_push_back(out, rows * D);
         }
-        pack_reconfig_l1_acc(1);
+        pack_reconfig_l1_acc(0);
     }
-    pack_reconfig_l1_acc(0);
     cb_wait_front(CB_V, B * D);
     cb_pop_front(CB_V, B * D);
     cb_pop_front(CB_WEIGHTS, R * B);
@@ -208,12 +219,12 @@ ALWI void push_sums(uint32_t n, bool continues, uint32_t out) {
         cb_pop_front(CB_OLD_SUM, R * D);
         cb_pop_front(CB_FADE, R);
     }
-    cb_push_back(out, R * D);
 }
 
-// One unit: the queries in CB_Q over `rows` tile rows in blocks; partial results go to the CB_..._OUT.
-template <uint32_t R, uint32_t D, uint32_t B, uint16_t scale, bool several>
-ALWI void attend(uint32_t rows, uint32_t partial) {
+// One unit: the queries in CB_Q over `rows` tile rows in blocks; partial results go to the CB_..._OUT. `before_last`:
+// what to do while the last chunk of V is on its way.
+template <uint32_t R, uint32_t D, uint32_t B, uint16_t scale, bool several, typename Work>
+ALWI void attend(uint32_t rows, uint32_t partial, Work before_last) {
     for (uint32_t first = 0; first < rows; first += B) {
         const uint32_t n = at_most(rows - first, B);
         const bool continues = several && first > 0, last = first + n == rows;
@@ -223,7 +234,9 @@ ALWI void attend(uint32_t rows, uint32_t partial) {
         if (continues) push_fades<R, scale>();
         cb_pop_front(CB_TOP, R);
         push_totals<R, B>(n, continues, last ? CB_TOTAL_OUT : CB_OLD_TOTAL);
-        push_sums<R, D, B>(n, continues, last ? CB_SUM_OUT : CB_OLD_SUM);
+        push_sums<R, D, B>(n, continues, last ? CB_SUM_OUT : CB_OLD_SUM, [&] {
+            if (last) before_last();
+        });
     }
     cb_pop_front(CB_Q, R * D);
 }

@@ -3,6 +3,7 @@
 #pragma once
 
 #include "../shared/dataflow.h"
+#include "api/debug/kernel_profiler.hpp"
 #include "cbs.h"
 #include "rows.h"
 

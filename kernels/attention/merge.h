@@ -25,7 +25,7 @@ ALWI void push_merged_top(uint32_t i, uint32_t active) {
     cb_push_back(CB_MERGED_TOP, 1);
 }
 
-// CB_FACTORS = the fade of each worker, in column 0.
+// CB_FACTORS[i] = the fade of each worker for row i, in column 0.
 template <uint32_t W, uint32_t r, uint16_t scale>
 ALWI void push_factors(uint32_t i, uint32_t active) {
     reconfig_data_format(CB_TOPS, CB_MERGED_TOP);
@@ -54,10 +54,10 @@ ALWI void push_inverse(uint32_t i, uint32_t active) {
     pack_reconfig_data_format(CB_INVERSE);
     mul_bcast_cols_init(CB_TOTALS, CB_FACTORS);
     recip_tile_init();
-    cb_wait_front(CB_FACTORS, W);
+    cb_wait_front(CB_FACTORS, (i + 1) * W);
     cb_reserve_back(CB_INVERSE, 1);
     tile_regs_acquire();
-    for (uint32_t w = 0; w < active; ++w) mul_tiles_bcast_cols(CB_TOTALS, CB_FACTORS, w * r + i, w, 0);
+    for (uint32_t w = 0; w < active; ++w) mul_tiles_bcast_cols(CB_TOTALS, CB_FACTORS, w * r + i, i * W + w, 0);
     recip_tile(0);
     pack_row(CB_INVERSE, 0, 1);
     cb_push_back(CB_INVERSE, 1);
@@ -92,19 +92,26 @@ ALWI void push_output(uint32_t i, uint32_t active) {
     cb_pop_front(CB_FACTORS, W);
 }
 
-// `rows` rows of c tiles from what `active` of the W workers have sent.
-template <uint32_t W, uint32_t r, uint32_t c, uint16_t scale>
-ALWI void merge(uint32_t rows, uint32_t active) {
+// For the `rows` rows that a core owns: what each of the `active` workers counts for, and the total.
+template <uint32_t W, uint32_t r, uint16_t scale>
+ALWI void merge_statistics(uint32_t rows, uint32_t active) {
+    DeviceZoneScopedN("statistics");
     cb_wait_front(CB_TOPS, W * r);
     cb_wait_front(CB_TOTALS, W * r);
-    cb_wait_front(CB_SUMS, W * r * c);
     for (uint32_t i = 0; i < rows; ++i) {
         push_merged_top<r>(i, active);
         push_factors<W, r, scale>(i, active);
         push_inverse<W, r>(i, active);
-        push_output<W, r, c>(i, active);
     }
     cb_pop_front(CB_TOPS, W * r);
     cb_pop_front(CB_TOTALS, W * r);
+}
+
+// The rows themselves, c tiles each.
+template <uint32_t W, uint32_t r, uint32_t c>
+ALWI void merge_sums(uint32_t rows, uint32_t active) {
+    DeviceZoneScopedN("merge");
+    cb_wait_front(CB_SUMS, W * r * c);
+    for (uint32_t i = 0; i < rows; ++i) push_output<W, r, c>(i, active);
     cb_pop_front(CB_SUMS, W * r * c);
 }

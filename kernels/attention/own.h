@@ -8,6 +8,7 @@ constexpr uint32_t IN_FLIGHT = 2;  // chunks, each with a transaction id of its 
 // The rows of one head, in blocks of B tile rows.
 template <uint32_t D, uint32_t B, typename Accessor>
 inline void load_rows(const Accessor& k, const Accessor& v, uint32_t head, const ValidRows& valid, const Share& share) {
+    DeviceZoneScopedN("read rows");
     for (uint32_t first = 0; first < share.rows; first += B) {
         const uint32_t n = share.rows - first < B ? share.rows - first : B, partial = partial_in(share, valid) - first;
         uint32_t base[2] = {}, landed = 0;  // of V, of K

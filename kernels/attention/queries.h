@@ -8,6 +8,7 @@
 template <uint32_t R, uint32_t D, uint32_t W, typename Accessor, typename Words>
 inline uint32_t gather_queries(const Accessor& q, const Words& words, uint32_t unit, uint32_t worker,
                                uint32_t coordinates, uint32_t arrived) {
+    DeviceZoneScopedN("queries");
     constexpr uint32_t tiles = R * D, tile_bytes = get_tile_size(CB_Q);
     const uint32_t first = worker * tiles / W, n = (worker + 1) * tiles / W - first;
     cb_reserve_back(CB_Q, tiles);
