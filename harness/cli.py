@@ -50,6 +50,9 @@ Seed = Annotated[int, typer.Option(help="Weights and inputs come from it.")]
 TargetName = Annotated[str, typer.Option("--target", help=f"{', '.join(TARGETS)}.")]
 ChipName = Annotated[str, typer.Option("--chip", help=f"{' or '.join(CHIPS)}: which card to predict; emulator.")]
 Json = Annotated[Path | None, typer.Option("--json", metavar="FILE", help="Also write the result to FILE.")]
+L1 = Annotated[
+    bool, typer.Option("--l1", help="Also what programs of kernels hold of the L1 of their cores; emulator.")
+]
 TimelineFile = Annotated[
     Path | None,
     typer.Option("--timeline", metavar="FILE", help="Write predicted times as a trace for Perfetto to FILE; emulator."),
@@ -204,17 +207,21 @@ def breakdown(
     case: Case,
     target: TargetName = "emulator",
     chip: ChipName = "p150",
+    l1: L1 = False,
     timeline: TimelineFile = None,
     json: Json = None,
 ) -> None:
     """Where does the time go? A line per op of one layer."""
     record.check_path(json)
     _check_timeline(timeline, target)
+    if l1 and target != "emulator":
+        raise UsageError(f"--l1 shows where the emulator places buffers; the {target} does not tell")
     spec = registry.parse(implementation)
     trace_region = TRACE_REGION if target == "device" else 0
     with open_target(target, trace_region, chip=parse_chip(chip)) as opened:
         result = _broken_down(opened, spec, case, timeline is not None)
-        report.make_console().print(opened.opened, report.render_breakdown(result), sep="\n")
+        tables = [report.render_breakdown(result), *([program_report.l1(result)] if l1 else [])]
+        report.make_console().print(opened.opened, *tables, sep="\n")
         if timeline:
             record.write_json(timeline, trace([result]))
         if json:

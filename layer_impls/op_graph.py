@@ -14,7 +14,7 @@ Limits       batch 1; decode attention holds all query rows of a KV head (group 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, Literal
+from typing import Any, ClassVar, Literal
 
 import torch
 
@@ -43,7 +43,7 @@ class OpGraphOptions:
 class OpGraph(Implementation):
     """The 19-op graph."""
 
-    Options = OpGraphOptions
+    Options: ClassVar[type] = OpGraphOptions
 
     def __init__(self, env: LayerEnv, options: OpGraphOptions) -> None:
         super().__init__(env, options)
@@ -59,7 +59,8 @@ class OpGraph(Implementation):
             math_fidelity=ttnn.MathFidelity.HiFi2, math_approx_mode=False, fp32_dest_acc_en=False, packer_l1_acc=False
         )
         self._check_attention()
-        self.programs = {name: self._matmul_program(name) for name in ("wqkv", "wo", "w1", "w3", "w2")}
+        names = [name for name in self._plain_weights() if name.startswith("w")]
+        self.programs: dict[str, Any] = {name: self._matmul_program(name) for name in names}
 
     def prepare(self, i: int, weights: LayerWeights) -> None:
         ttnn, device = self.env.ttnn, self.env.device
