@@ -11,8 +11,7 @@ void kernel_main() {
     constexpr auto args = TensorAccessorArgs<5>();
     const bool leads = get_arg_val<uint32_t>(0);
     const auto activations = TensorAccessor(args, get_arg_val<uint32_t>(1), get_tile_size(0));
-    const uint64_t leader =
-        get_noc_addr(get_arg_val<uint32_t>(2), get_arg_val<uint32_t>(3), get_semaphore(0));
+    const uint64_t leader = get_noc_addr(get_arg_val<uint32_t>(2), get_arg_val<uint32_t>(3), get_semaphore(0));
     const auto everywhere = [](uint32_t address) {
         return get_noc_multicast_addr(get_arg_val<uint32_t>(4), get_arg_val<uint32_t>(5), get_arg_val<uint32_t>(6),
                                       get_arg_val<uint32_t>(7), address);

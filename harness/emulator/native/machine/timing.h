@@ -21,14 +21,15 @@ struct Chip {
     uint64_t clock_mhz = 1350;  // [S]
 
     // Launch: the time from one program's end to the next one's start.
-    uint64_t launch = 2795;         // [S] 2.07 us op to op
-    uint64_t compute_start = 2592;  // [S] later: 4.26 us from pack to the next program's unpack, less launch and a write
-    double skew = 10;               // [S] a core: with the full grid 2.5 to 3 us; 10 of 5 to 11 so that the adds come out
+    uint64_t launch = 2795;  // [S] 2.07 us op to op
+    uint64_t compute_start =
+        2592;          // [S] later: 4.26 us from pack to the next program's unpack, less launch and a write
+    double skew = 10;  // [S] a core: with the full grid 2.5 to 3 us; 10 of 5 to 11 so that the adds come out
 
     // DRAM.
     double bank = 46.3;          // [S] B/cycle: 500 GB/s over 8 banks, 98 % of 512
     double scattered = 254.8;    // [S] B/cycle of all banks together, read from anywhere: 344 GB/s
-    double core_scattered = 23;  // [S] B/cycle of one core that reads all banks
+    double core_scattered = 25;  // [F] B/cycle of one core that reads all banks, to w2 and wo; measured at 23 [S]
     uint64_t request = 16;       // [S] 16.4 cycles a request, an endpoint and NoC
     uint64_t dram_read = 453;    // [F] with issue, 2 KB and CB calls 529 in all, what a read adds from concat_heads to
                                  // create_qkv_heads; alone it was measured at 582 [S]
@@ -69,13 +70,14 @@ constexpr int kStalls = 6;
 extern const char* const kStallNames[kStalls];
 
 // A resource's bookings. They come in the order the threads run in, not in that of time, so a booking takes the first
-// free time at or after it is asked for. Kept in slots of time: which part of a slot is taken does not matter.
+// free time at or after it is asked for. Kept in slots of time: which part of a slot is taken does not matter. Many
+// short services must not be rounded to cycles each, so time is in parts of a cycle.
 class Calendar {
   public:
-    uint64_t book(uint64_t from, uint64_t cycles);  // when the service begins
+    uint64_t book(uint64_t from, double cycles);  // the cycle in which the service begins
 
   private:
-    static constexpr uint64_t kSlot = 128;
+    static constexpr uint64_t kParts = 16, kSlot = 128 * kParts;
     std::vector<uint16_t> used;
     std::vector<uint32_t> next;  // a slot at or after this one that may have room
     uint32_t with_room(uint32_t slot);
