@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 from harness import published, timing
 from harness.case import Case, Inputs
 from harness.check import Bench, Progress, no_progress, program_counts
-from harness.costs import Prediction, predict_call
+from harness.costs import P150, Chip, Prediction, predict_call
 from harness.registry import Spec
 from harness.targets import OpCall, Target
 
@@ -43,10 +43,12 @@ class OpLine:
 
 @dataclass(frozen=True)
 class Breakdown:
-    """The ops of a layer in order, the origin of their times (None: there are none), and the layer's case."""
+    """The ops of a layer in order, the origin of their times (None: there are none), the layer's case, and the card
+    that predictions are for."""
 
     implementation: str
     target: str
+    chip: Chip
     case: Case
     lines: tuple[OpLine, ...]
     origin: str | None
@@ -74,17 +76,24 @@ def from_calls(
     counts: Sequence[ProgramCounts | None],
 ) -> Breakdown:
     """The breakdown that needs no further run: published and predicted times on the emulator, none on a simulator."""
-    labelled = published.label_calls(calls)
+    labelled, chip = published.label_calls(calls), target.chip
     if target.name == "emulator":
         cores = target.device.compute_with_storage_grid_size()
+        on_published = chip.name == P150.name
         lines = tuple(
-            OpLine(e.label, e.call, e.us, _program(c) if c else predict_call(e.call, (cores.x, cores.y)), c)
+            OpLine(
+                e.label,
+                e.call,
+                e.us if on_published else None,
+                _program(c) if c else predict_call(e.call, (cores.x, cores.y), chip),
+                c,
+            )
             for e, c in zip(labelled, counts, strict=True)
         )
     else:
         lines = tuple(OpLine(e.label, e.call, None) for e in labelled)
     any_known = any(line.us is not None for line in lines)
-    return Breakdown(implementation, target.name, case, lines, published.ORIGIN if any_known else None)
+    return Breakdown(implementation, target.name, chip, case, lines, published.ORIGIN if any_known else None)
 
 
 def _program(counts: ProgramCounts) -> Prediction:
@@ -93,7 +102,8 @@ def _program(counts: ProgramCounts) -> Prediction:
     waits: Counter[str] = Counter()
     for thread in p.cores[p.slowest].values():
         waits.update({OUTSIDE[why]: cycles for why, cycles in thread.stalls.items() if why in OUTSIDE})
-    return Prediction(p.us, waits.most_common(1)[0][0] if waits else "compute", p.dram_bytes)
+    most, cycles = max(waits.items(), key=lambda wait: wait[1], default=("", 0))
+    return Prediction(p.us, most if cycles else "compute", p.dram_bytes)
 
 
 def run_breakdown(target: Target, spec: Spec, inputs: Inputs, progress: Progress = no_progress) -> Breakdown:
@@ -119,7 +129,7 @@ def run_breakdown(target: Target, spec: Spec, inputs: Inputs, progress: Progress
         return from_calls(str(spec), target, inputs.case, calls, counts)
     labels = [e.label for e in published.label_calls(calls)]
     lines = tuple(OpLine(*line) for line in zip(labels, calls, times, strict=True))
-    return Breakdown(str(spec), target.name, inputs.case, lines, timing.ORIGIN)
+    return Breakdown(str(spec), target.name, target.chip, inputs.case, lines, timing.ORIGIN)
 
 
 def _op_us(target: Target, call: Callable[[], object], keep: set[int]) -> float:

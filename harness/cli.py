@@ -21,6 +21,7 @@ from harness.case import CACHE_DTYPES, WEIGHT_DTYPES, Case, Inputs
 from harness.check import Progress as Report
 from harness.check import describe, run_check
 from harness.compare import run_compare
+from harness.costs import CHIPS, parse_chip
 from harness.errors import UsageError
 from harness.shape import PRESETS, parse_shape
 from harness.targets import TARGETS, open_target
@@ -45,6 +46,7 @@ Weights = Annotated[str, typer.Option(help=f"{' or '.join(WEIGHT_DTYPES)}.")]
 Cache = Annotated[str, typer.Option(help=f"{' or '.join(CACHE_DTYPES)}.")]
 Seed = Annotated[int, typer.Option(help="Weights and inputs come from it.")]
 TargetName = Annotated[str, typer.Option("--target", help=f"{', '.join(TARGETS)}.")]
+ChipName = Annotated[str, typer.Option("--chip", help=f"{' or '.join(CHIPS)}: which card to predict; emulator.")]
 Json = Annotated[Path | None, typer.Option("--json", metavar="FILE", help="Also write the result to FILE.")]
 
 
@@ -150,12 +152,14 @@ def compare(
     second: Annotated[str, typer.Argument(metavar="B", help="The other one.")],
     case: Case,
     target: TargetName = "emulator",
+    chip: ChipName = "p150",
     json: Json = None,
 ) -> None:
     """Which is faster? Judges A and B on the same inputs, then shows their times side by side."""
     record.check_path(json)
     specs = [registry.parse(first), registry.parse(second)]
-    with open_target(target, trace_region=TRACE_REGION if target == "device" else 0) as opened:
+    trace_region = TRACE_REGION if target == "device" else 0
+    with open_target(target, trace_region, chip=parse_chip(chip)) as opened:
         with _progress(8) as progress:
             result = run_compare(opened, specs, Inputs.random(case), progress)
         report.make_console().print(opened.opened, report.render_comparison(result), sep="\n")
@@ -171,12 +175,14 @@ def breakdown(
     implementation: Impl,
     case: Case,
     target: TargetName = "emulator",
+    chip: ChipName = "p150",
     json: Json = None,
 ) -> None:
     """Where does the time go? A line per op of one layer."""
     record.check_path(json)
     spec = registry.parse(implementation)
-    with open_target(target, trace_region=TRACE_REGION if target == "device" else 0) as opened:
+    trace_region = TRACE_REGION if target == "device" else 0
+    with open_target(target, trace_region, chip=parse_chip(chip)) as opened:
         try:
             with _progress(1) as progress:
                 result = run_breakdown(opened, spec, Inputs.random(case), progress)

@@ -50,7 +50,8 @@ def run_compare(target: Target, specs: list[Spec], inputs: Inputs, progress: Pro
         times = _trace_times(target, specs, inputs)
         return _comparison(checks, lines, list(times), timing.ORIGIN, "")
     sums = [b.total_us for b in lines]
-    why = "" if all(s is not None for s in sums) else "ops without a published time at this shape and config"
+    known = all(s is not None for s in sums)
+    why = "" if known else "ops without a published time at this shape and config, or another card than the p150"
     return _comparison(checks, lines, sums, published.ORIGIN if any(sums) else None, why)
 
 

@@ -62,11 +62,12 @@ def breakdown_dict(b: Breakdown) -> dict[str, Any]:
     predicted = any(line.predicted for line in b.lines)
     return {
         "implementation": b.implementation,
+        "chip": b.chip.name,
         "device_us": b.total_us,
         "origin": b.origin,
         "predicted_us": b.predicted_us,
-        "predicted_origin": f"{costs.ORIGIN}; {costs.CALIBRATION}" if predicted else None,
-        "dram_floor_us": costs.floor_us(b.case),
+        "predicted_origin": f"{costs.ORIGIN}; {b.chip.calibration}" if predicted else None,
+        "dram_floor_us": costs.floor_us(b.case, b.chip),
         "ops": lines,
     }
 

@@ -236,7 +236,7 @@ def _origins(breakdowns: list[Breakdown], origin: str | None, why: str) -> list[
     if origin and why:
         lines.append(f"-: {why}")
     if any(line.predicted for b in breakdowns for line in b.lines):
-        lines.append(f"{PREDICTED} (ttnn 0.81.1): {costs.ORIGIN}; {costs.CALIBRATION}; docs/cost-model.md")
+        lines.append(f"{PREDICTED} (ttnn 0.81.1): {costs.ORIGIN}; {first.chip.calibration}; docs/cost-model.md")
     if any(line.counts for b in breakdowns for line in b.lines):
         lines.append(f"{PREDICTED} (programs of kernels): the emulator's virtual time, not measured; docs/emulator.md")
     if first.target == "emulator" and any(line.predicted is None for b in breakdowns for line in b.lines):
@@ -248,14 +248,13 @@ def _origins(breakdowns: list[Breakdown], origin: str | None, why: str) -> list[
 
 def _floor(breakdowns: list[Breakdown]) -> str:
     """The DRAM floor of the layer, and its share of each predicted time."""
-    case = breakdowns[0].case
+    case, chip = breakdowns[0].case, breakdowns[0].chip
+    floor_us = costs.floor_us(case, chip)
     shares = [
-        f"{costs.floor_us(case) / b.predicted_us:.0%} of {b.implementation} (predicted)"
-        for b in breakdowns
-        if b.predicted_us
+        f"{floor_us / b.predicted_us:.0%} of {b.implementation} (predicted)" for b in breakdowns if b.predicted_us
     ]
     floor = (
-        f"DRAM floor: {costs.floor_us(case):.1f} us for the layer's {costs.floor_bytes(case) / 1e6:.1f} MB "
-        f"at {costs.P150.dram_best:.0f} GB/s"
+        f"DRAM floor: {floor_us:.1f} us for the layer's {costs.floor_bytes(case) / 1e6:.1f} MB "
+        f"at {chip.dram_best:.0f} GB/s"
     )
     return f"{floor}; {', '.join(shares)}" if shares else floor

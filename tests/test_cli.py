@@ -55,7 +55,7 @@ def test_compare_shows_both_beside_each_other_with_the_origin_of_the_times(tmp_p
 def test_compare_at_another_shape_has_no_time_and_says_why():
     done = run_cli("compare", "op_graph", "op_graph:matmul=default", *SMALL)
     assert done.returncode == 0, done.stderr
-    assert "published us: none (ops without a published time at this shape and config)" in done.stdout
+    assert "published us: none (ops without a published time at this shape and config" in done.stdout
 
 
 def test_breakdown_has_a_line_per_op():
@@ -94,6 +94,9 @@ def test_list_and_doctor():
         (("check", "op_graph", "--frobnicate"), "--frobnicate"),
         (("check",), "Missing argument"),
         (("compare", "op_graph"), "Missing argument"),
+        (("breakdown", "op_graph", "--chip", "p300"), "unknown chip 'p300'; known: p150, p100a"),
+        (("breakdown", "op_graph", "--chip", "p100a", "--target", "simulator"),
+         "the simulator is what it is; --chip p100a is for the emulator's predictions"),
         (("fly",), "No such command 'fly'"),
         (("check", "op_graph", "--shape", "tiny,tokens=128,n_heads=32,n_kv_heads=4", "--max-seq", "256", "-S", "9"),
          "decode attention cannot hold 1024 query rows a KV head; use attn=standard"),

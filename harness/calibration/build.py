@@ -8,16 +8,12 @@ from typing import Any
 
 import torch
 
-import kernels
-
 COLUMNS = 11  # of the published times' grid
 TILE_BYTES = {"bfloat16": 2048, "float32": 4096, "bfloat8_b": 1088, "bfloat4_b": 576, "uint32": 4096}
 
 
 class Builder:
     """Tensors and descriptors on one device. ``ttnn``: the real module or the emulator's."""
-
-    folder = Path(kernels.__file__).parent / "calibration"  # of kernels given by file name
 
     def __init__(self, ttnn: Any, device: Any) -> None:
         self.ttnn, self.device = ttnn, device
@@ -63,7 +59,7 @@ class Builder:
 
     def kernel(
         self,
-        source: str | Path,
+        source: Path,
         role: str,
         cores: Any,
         compile_time: Sequence[int] = (),
@@ -73,7 +69,7 @@ class Builder:
         named: Mapping[str, int] | None = None,
         **compute: Any,
     ) -> Any:
-        """A kernel of ``folder``, or of a path. ``role``: reader, writer or compute. ``runtime(x, y)``: its args."""
+        """A kernel. ``role``: reader, writer or compute. ``runtime(x, y)``: its args."""
         t = self.ttnn
         args = t.RuntimeArgs()
         for r in cores.ranges():
@@ -87,9 +83,8 @@ class Builder:
             "compute": t.ComputeConfigDescriptor,
         }
         config = configs[role](**compute)
-        path = self.folder / source if isinstance(source, str) else source
         return t.KernelDescriptor(
-            kernel_source=str(path),
+            kernel_source=str(source),
             core_ranges=cores,
             compile_time_args=list(compile_time),
             runtime_args=args,

@@ -9,12 +9,15 @@ from __future__ import annotations
 import struct
 from collections.abc import Callable
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
 import torch
 
+import kernels
 from harness.calibration.build import COLUMNS, Builder
 
+KERNELS = Path(kernels.__file__).parent / "calibration"
 Launch = tuple[list[Any], Any]  # tensors, the output last, and the program
 
 
@@ -33,9 +36,9 @@ def copy(b: Builder, cores: int, each: int, block: int = 1) -> Launch:
     shape, grid = (1, 1, 32, 32 * cores * each), b.first_cores(cores)
     a, out = b.tensor(values(1, shape)), b.empty(shape)
     kernels = [
-        b.kernel("reader.cpp", "reader", grid, [1, block, *b.accessors(a)],
+        b.kernel(KERNELS / "reader.cpp", "reader", grid, [1, block, *b.accessors(a)],
                  lambda x, y: [a.buffer_address(), 0, number(x, y) * each, each]),
-        b.kernel("writer.cpp", "writer", grid, [0, 1, *b.accessors(out)],
+        b.kernel(KERNELS / "writer.cpp", "writer", grid, [0, 1, *b.accessors(out)],
                  lambda x, y: [out.buffer_address(), number(x, y) * each, each]),
     ]  # fmt: skip
     return [a, out], b.program(kernels, [b.cb(0, grid, 2 * block)])
@@ -53,11 +56,11 @@ def elementwise(b: Builder, op: str, tiles: int, cores: int) -> Launch:
         return first, min(most, tiles - first)
 
     kernels = [
-        b.kernel("reader.cpp", "reader", grid, [2, 1, *b.accessors(x, y)],
+        b.kernel(KERNELS / "reader.cpp", "reader", grid, [2, 1, *b.accessors(x, y)],
                  lambda cx, cy: [x.buffer_address(), y.buffer_address(), *share(cx, cy)]),
-        b.kernel("writer.cpp", "writer", grid, [2, 1, *b.accessors(out)],
+        b.kernel(KERNELS / "writer.cpp", "writer", grid, [2, 1, *b.accessors(out)],
                  lambda cx, cy: [out.buffer_address(), *share(cx, cy)]),
-        b.kernel("elementwise.cpp", "compute", grid, [1], lambda cx, cy: [share(cx, cy)[1]],
+        b.kernel(KERNELS / "elementwise.cpp", "compute", grid, [1], lambda cx, cy: [share(cx, cy)[1]],
                  defines={"INIT": f"{op}_init", "TILES": f"{op}_tiles"}),
     ]  # fmt: skip
     return [x, y, out], b.program(kernels, [b.cb(i, grid, 2) for i in range(3)])
@@ -72,11 +75,11 @@ def rope(b: Builder, heads: int) -> Launch:
     out = b.empty((1, heads, 64, 128))
     assert units <= COLUMNS * 10
     kernels = [
-        b.kernel("rope_reader.cpp", "reader", grid, b.accessors(x, cos, sin),
+        b.kernel(KERNELS / "rope_reader.cpp", "reader", grid, b.accessors(x, cos, sin),
                  lambda cx, cy: [*(t.buffer_address() for t in (x, cos, sin)),
                                  number(cx, cy) * 4, number(cx, cy) % 2 * 4]),
-        b.kernel("rope.cpp", "compute", grid),
-        b.kernel("writer.cpp", "writer", grid, [6, 1, *b.accessors(out)],
+        b.kernel(KERNELS / "rope.cpp", "compute", grid),
+        b.kernel(KERNELS / "writer.cpp", "writer", grid, [6, 1, *b.accessors(out)],
                  lambda cx, cy: [out.buffer_address(), number(cx, cy) * 4, 4]),
     ]  # fmt: skip
     return [x, cos, sin, out], b.program(kernels, [b.cb(i, grid, 2) for i in range(7)])
@@ -90,10 +93,11 @@ def norm(b: Builder, rows: int, width: int, block: int) -> Launch:
     scale = struct.unpack("<I", b"\0\0" + struct.pack("<f", 1 / (32 * width))[2:])[0]
     eps = struct.unpack("<I", struct.pack("<f", 1e-6))[0]
     kernels = [
-        b.kernel("norm_reader.cpp", "reader", grid, [width, block, scale | scale >> 16, *b.accessors(x, gamma)],
+        b.kernel(KERNELS / "norm_reader.cpp", "reader", grid,
+                 [width, block, scale | scale >> 16, *b.accessors(x, gamma)],
                  lambda cx, cy: [x.buffer_address(), gamma.buffer_address(), number(cx, cy)]),
-        b.kernel("norm.cpp", "compute", grid, [width, eps]),
-        b.kernel("writer.cpp", "writer", grid, [2, 1, *b.accessors(out)],
+        b.kernel(KERNELS / "norm.cpp", "compute", grid, [width, eps]),
+        b.kernel(KERNELS / "writer.cpp", "writer", grid, [2, 1, *b.accessors(out)],
                  lambda cx, cy: [out.buffer_address(), number(cx, cy) * width, width]),
     ]  # fmt: skip
     pages = {0: width, 1: 1, 2: 4, 3: width, 4: 1, 5: width, 6: width}
@@ -107,18 +111,21 @@ def matmul(b: Builder, depth: int, columns: int, cores: int, block: int) -> Laun
     rows, own, grid = 2, columns // cores, b.first_cores(cores)
     height = -(-cores // COLUMNS)
     rectangle = b.grid(COLUMNS, height)
-    x, w = b.tensor(values(1, (1, 1, 64, 32 * depth))), b.tensor(values(2, (1, 1, 32 * depth, 32 * columns)), "bfloat8_b")
+    x, w = (
+        b.tensor(values(1, (1, 1, 64, 32 * depth))),
+        b.tensor(values(2, (1, 1, 32 * depth, 32 * columns)), "bfloat8_b"),
+    )
     out = b.empty((1, 1, 64, 32 * columns))
     leader = b.noc(0, 0)
     area = [*leader, *b.noc(COLUMNS - 1, height - 1)]
     sizes = [rows, depth, block]
     kernels = [
-        b.kernel("matmul_activations.cpp", "reader", grid,
+        b.kernel(KERNELS / "matmul_activations.cpp", "reader", grid,
                  [*sizes, cores - 1, COLUMNS * height - 1, *b.accessors(x)],
                  lambda cx, cy: [int((cx, cy) == (0, 0)), x.buffer_address(), *leader, *area]),
-        b.kernel("matmul_weights.cpp", "writer", grid, [*sizes, own, columns, *b.accessors(w, out)],
+        b.kernel(KERNELS / "matmul_weights.cpp", "writer", grid, [*sizes, own, columns, *b.accessors(w, out)],
                  lambda cx, cy: [w.buffer_address(), out.buffer_address(), number(cx, cy) * own]),
-        b.kernel("matmul.cpp", "compute", grid, [rows, depth // block, block, own],
+        b.kernel(KERNELS / "matmul.cpp", "compute", grid, [rows, depth // block, block, own],
                  math_fidelity=b.ttnn.MathFidelity.HiFi2),
     ]  # fmt: skip
     cbs = [

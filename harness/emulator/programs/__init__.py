@@ -3,6 +3,7 @@
 The names that ttnn has too are for ``harness.emulator.ttnn`` to import.
 """
 
+from harness.emulator.programs.constants import Constant, machine_constants
 from harness.emulator.programs.cores import CoreRange, CoreRangeSet
 from harness.emulator.programs.counts import Counts, ProgramCounts
 from harness.emulator.programs.descriptors import (
@@ -35,6 +36,7 @@ __all__ = [
     "CBDescriptor",
     "CBFormatDescriptor",
     "ComputeConfigDescriptor",
+    "Constant",
     "CoreRange",
     "CoreRangeSet",
     "CoreType",
@@ -58,5 +60,6 @@ __all__ = [
     "WriterConfigDescriptor",
     "check_schedules",
     "generic_op",
+    "machine_constants",
     "programs_of",
 ]

@@ -30,6 +30,7 @@ if TYPE_CHECKING:
 
 CB_ALIGNMENT = 64
 MAX_CBS, MAX_SEMAPHORES, MAX_ARGS = 64, 16, 256
+NO_CHANGES: Mapping[str, float] = {}
 TIME_LIMIT = 120  # seconds of CPU time; a program that takes longer is taken for one without end
 
 
@@ -78,13 +79,18 @@ def live_buffers(device: Device) -> list[Buffer]:
 
 
 def run(
-    placed: PlacedProgram, device: Device, buffers: Sequence[Buffer], seed: int = 0, time_limit: int = TIME_LIMIT
+    placed: PlacedProgram,
+    device: Device,
+    buffers: Sequence[Buffer],
+    seed: int = 0,
+    time_limit: int = TIME_LIMIT,
+    constants: Mapping[str, float] = NO_CHANGES,
 ) -> Run:
     """Run a placed program in a worker process. ``buffers``: what it may use. ``seed``: 0 is the strict order
-    (everything as late as it may be), others permute what may come in any order. Raises KernelFault for what went
-    wrong."""
+    (everything as late as it may be), others permute what may come in any order. ``constants``: of virtual time, by
+    name, where they differ from the machine's table. Raises KernelFault for what went wrong."""
     _check_l1(placed, [b.address for b in buffers if b.memory is device.l1])
-    job = _job(placed, device, buffers, seed, time_limit)
+    job = _job(placed, device, buffers, seed, time_limit, constants)
     fds = (device.dram.fd, device.l1.fd)
     try:
         done = subprocess.run(
@@ -180,11 +186,19 @@ def _formats_on(cbs: Sequence[CBDescriptor], kernel: KernelDescriptor) -> dict[i
     }
 
 
-def _job(placed: PlacedProgram, device: Device, buffers: Sequence[Buffer], seed: int, time_limit: int) -> str:
+def _job(
+    placed: PlacedProgram,
+    device: Device,
+    buffers: Sequence[Buffer],
+    seed: int,
+    time_limit: int,
+    constants: Mapping[str, float],
+) -> str:
     """The machine's input (native/machine/job.cpp)."""
     program, grid = placed.program, device.grid
     dram, l1 = device.dram, device.l1
     lines = [f"machine {grid.x} {grid.y} {dram.n_banks} {dram.bank_bytes} {dram.fd} {l1.fd} {seed} {time_limit}"]
+    lines += [f"chip {name} {value!r}" for name, value in constants.items()]
     lines += [
         f"buffer {'l1' if b.memory is l1 else 'dram'} {b.address} {b.page_bytes} {b.stride} {b.n_pages}"
         for b in buffers

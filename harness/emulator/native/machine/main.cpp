@@ -1,4 +1,5 @@
-// The machine: runs one program read from standard input and prints its verdict and counts as one JSON object.
+// The machine: runs one program read from standard input and prints its verdict and counts as one JSON object. With the
+// argument `constants` it prints the table of its constants instead.
 #include <sys/resource.h>
 #include <unistd.h>
 #include <iostream>
@@ -85,7 +86,11 @@ void print_result() {
 }  // namespace
 }  // namespace lb
 
-int main() {
+int main(int argc, char** argv) {
+    if (argc == 2 && std::string(argv[1]) == "constants") {
+        lb::print_constants();
+        return 0;
+    }
     const rlimit limit{lb::kMaxData, lb::kMaxData};
     setrlimit(RLIMIT_DATA, &limit);
     lb::read_job(std::cin);

@@ -2,6 +2,7 @@
 #include "timing.h"
 
 #include <algorithm>
+#include <cstdio>
 
 #include "machine.h"
 
@@ -41,12 +42,31 @@ uint64_t book_bank(Thread& t, const Place& bank, uint32_t bytes, uint8_t noc, Ca
                   port.book(t.clock, flow(bytes, stream ? c.bank : c.core_scattered))});
     return stream && in_row(*t.core, bank, noc)
                ? begin
-               : std::max(begin, machine.scattered.book(t.clock, flow(bytes, c.scattered)));
+               : std::max(begin, machine.scattered.book(t.clock, flow(bytes, c.scattered * machine.banks)));
 }
 
 void note(uint64_t& time, uint64_t at) { time = std::max(time, at); }
 
 }  // namespace
+
+bool Chip::set(const std::string& constant, double new_value) {
+#define LB_SET(type, name, value, unit, mark, source) \
+    if (constant == #name) return name = type(new_value), true;
+    LB_CHIP(LB_SET)
+#undef LB_SET
+    return false;
+}
+
+void print_constants() {
+    const char* comma = "[";
+#define LB_PRINT(type, name, value, unit, mark, source)                                                          \
+    printf("%s{\"name\": \"%s\", \"value\": %g, \"unit\": \"%s\", \"mark\": \"%s\", \"source\": \"%s\"}", comma, \
+           #name, double(value), unit, #mark, source);                                                           \
+    comma = ",\n";
+    LB_CHIP(LB_PRINT)
+#undef LB_PRINT
+    printf("]\n");
+}
 
 uint32_t Calendar::with_room(uint32_t slot) {
     if (slot >= next.size()) {
