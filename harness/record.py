@@ -93,7 +93,7 @@ def check_path(path: Path | None) -> None:
 
 
 def write(path: Path, command: str, target: Target, result: dict[str, Any]) -> None:
-    """Write beside the file and rename, so that a reader sees the old record or the new one."""
+    """Write the record of a command: a reader sees the old one or the new one."""
     record = {
         "schema": SCHEMA,
         "command": command,
@@ -102,6 +102,11 @@ def write(path: Path, command: str, target: Target, result: dict[str, Any]) -> N
         "environment": environment(),
         "result": result,
     }
+    write_json(path, record)
+
+
+def write_json(path: Path, record: dict[str, Any]) -> None:
+    """Write whole or not at all: beside the file, then renamed. Raises `UsageError` where that cannot be."""
     try:
         with tempfile.NamedTemporaryFile("w", dir=path.parent, prefix=f".{path.name}.", delete=False) as file:
             json.dump(record, file, indent=2)
