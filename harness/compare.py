@@ -37,9 +37,11 @@ class Comparison:
         return all(e.check.passed for e in self.entries)
 
 
-def run_compare(target: Target, specs: list[Spec], inputs: Inputs, progress: Progress = no_progress) -> Comparison:
-    """Judge each of `specs` on the same inputs; then time them if all are right."""
-    checks = [run_check(target, spec, inputs, _prefixed(progress, str(spec))) for spec in specs]
+def run_compare(
+    target: Target, specs: list[Spec], inputs: Inputs, progress: Progress = no_progress, timeline: bool = False
+) -> Comparison:
+    """Judge each of `specs` on the same inputs; then time them if all are right. timeline: as in `run_check`."""
+    checks = [run_check(target, spec, inputs, _prefixed(progress, str(spec)), timeline=timeline) for spec in specs]
     lines = [breakdown.from_calls(c.implementation, target, inputs.case, c.calls, c.counts) for c in checks]
     if not all(c.passed for c in checks):
         return _comparison(checks, lines, [None] * len(checks), None, "a check failed, and what is wrong is not timed")

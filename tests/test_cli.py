@@ -68,6 +68,19 @@ def test_breakdown_has_a_line_per_op():
         assert label in done.stdout
 
 
+def test_programs_of_kernels_show_what_dram_gave_them(tmp_path):
+    path = tmp_path / "layer.json"
+    shown = ("programs of kernels; all predicted", "% of DRAM", "% of floor", "512 GB/s")
+    done = run_cli("breakdown", "norm_residual", *SMALL, "--json", str(path))
+    assert done.returncode == 0 and all(text in done.stdout for text in shown), done.stdout + done.stderr
+    ops = json.loads(path.read_text())["result"]["ops"]
+    assert sum(op["counts"]["tile_ops"]["add_tiles bf16 x bf16"] for op in ops[1:] if op["counts"]) == 32
+    programs = [op["program"] for op in ops if op["program"]]
+    assert len(programs) == 2 and all(0 < p["floor_share"] < p["dram_share"] * 1.03 < 1 for p in programs)
+    done = run_cli("compare", "op_graph", "norm_residual", *SMALL)
+    assert done.returncode == 0 and all(text in done.stdout for text in shown), done.stdout + done.stderr
+
+
 def test_list_and_doctor():
     done = run_cli("list")
     assert done.returncode == 0 and "op_graph" in done.stdout and "attn=decode|standard" in done.stdout

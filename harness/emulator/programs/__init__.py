@@ -29,6 +29,7 @@ from harness.emulator.programs.faults import KernelFault, Location
 from harness.emulator.programs.op import Programs, generic_op, programs_of
 from harness.emulator.programs.predicted import Prediction, ThreadTime
 from harness.emulator.programs.schedules import check_schedules
+from harness.emulator.programs.timeline import Phase, ThreadSpans, Timeline, Wait
 
 __all__ = [
     "NOC",
@@ -46,6 +47,7 @@ __all__ = [
     "KernelDescriptor",
     "KernelFault",
     "Location",
+    "Phase",
     "Prediction",
     "ProgramCounts",
     "ProgramDescriptor",
@@ -54,9 +56,12 @@ __all__ = [
     "RuntimeArgs",
     "SemaphoreDescriptor",
     "TensorAccessorArgs",
+    "ThreadSpans",
     "ThreadTime",
     "TileDescriptor",
+    "Timeline",
     "UnpackToDestMode",
+    "Wait",
     "WriterConfigDescriptor",
     "check_schedules",
     "generic_op",

@@ -157,6 +157,8 @@ void read_job(std::istream& in) {
             read_machine(in);
         } else if (word == "chip") {
             read_constant(in);
+        } else if (word == "timeline") {
+            machine.timeline.on = true;
         } else if (word == "buffer") {
             read_buffer(in);
         } else if (word == "kernel") {

@@ -58,8 +58,8 @@ uint64_t launch_cycles() {
 }
 
 void print_result() {
-    printf("{\"status\": \"ok\", \"clock_mhz\": %lu, \"launch_cycles\": %lu, \"cores\": [", machine.chip.clock_mhz,
-           launch_cycles());
+    printf("{\"status\": \"ok\", \"clock_mhz\": %lu, \"launch_cycles\": %lu, \"dram_once_bytes\": %lu, \"cores\": [",
+           machine.chip.clock_mhz, launch_cycles(), machine.dram_once_bytes);
     const char* comma = "";
     for (const Core& core : machine.cores) {
         bool used = false;
@@ -80,7 +80,12 @@ void print_result() {
         }
         printf("]");
     }
-    printf("}}\n");
+    printf("}");
+    if (machine.timeline.on) {
+        printf(",\n\"timeline\": ");
+        print_timeline();
+    }
+    printf("}\n");
 }
 
 }  // namespace

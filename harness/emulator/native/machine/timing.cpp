@@ -2,6 +2,7 @@
 #include "timing.h"
 
 #include <algorithm>
+#include <type_traits>
 #include <cstdio>
 
 #include "machine.h"
@@ -32,17 +33,18 @@ bool in_row(const Core& core, const Place& bank, uint8_t noc) {
 
 // The beginning of a transfer between a core and a bank, given the core's own port. A core that stays with a bank of
 // its row shares no path with others.
-uint64_t book_bank(Thread& t, const Place& bank, uint32_t bytes, uint8_t noc, Calendar& port) {
+uint64_t book_bank(Thread& t, const Place& bank, uint32_t bytes, uint8_t noc, Calendar& port, bool write) {
     const Chip& c = machine.chip;
     const bool stream = t.pending.bank[noc] == bank.unit;
     t.pending.bank[noc] = bank.unit;
     DramBank& b = machine.dram_banks[bank.unit];
-    const uint64_t begin =
-        std::max({b.requests[noc].book(t.clock, double(c.request)), b.data.book(t.clock, flow(bytes, c.bank)),
-                  port.book(t.clock, flow(bytes, stream ? c.bank : c.core_scattered))});
-    return stream && in_row(*t.core, bank, noc)
-               ? begin
-               : std::max(begin, machine.scattered.book(t.clock, flow(bytes, c.scattered * machine.banks)));
+    const double at_bank = flow(bytes, c.bank);
+    uint64_t begin = std::max({b.requests[noc].book(t.clock, double(c.request)), b.data.book(t.clock, at_bank),
+                               port.book(t.clock, stream ? at_bank : flow(bytes, c.core_scattered))});
+    if (!stream || !in_row(*t.core, bank, noc))
+        begin = std::max(begin, machine.scattered.book(t.clock, flow(bytes, c.scattered * machine.banks)));
+    if (machine.timeline.on) machine.timeline.moved(write, begin, whole(at_bank), bytes);
+    return begin;
 }
 
 void note(uint64_t& time, uint64_t at) { time = std::max(time, at); }
@@ -51,7 +53,7 @@ void note(uint64_t& time, uint64_t at) { time = std::max(time, at); }
 
 bool Chip::set(const std::string& constant, double new_value) {
 #define LB_SET(type, name, value, unit, mark, source) \
-    if (constant == #name) return name = type(new_value), true;
+    if (constant == #name) return name = type(std::is_integral_v<type> ? new_value + 0.5 : new_value), true;
     LB_CHIP(LB_SET)
 #undef LB_SET
     return false;
@@ -100,6 +102,7 @@ uint64_t Calendar::book(uint64_t from, double cycles) {
 
 void wait_until(Thread& t, uint64_t time, Stall why) {
     if (time <= t.clock) return;
+    if (machine.timeline.on) t.spans.waits.push_back({t.clock, time, why, t.pc});
     t.stalls[int(why)] += time - t.clock;
     t.clock = time;
 }
@@ -110,7 +113,7 @@ void time_read(Thread& t, const Transfer& r) {
     Calendar& port = t.core->incoming[r.noc];
     uint64_t at;
     if (r.from.space == Space::Dram) {
-        at = book_bank(t, r.from, r.bytes, r.noc, port) + whole(flow(r.bytes, c.bank)) +
+        at = book_bank(t, r.from, r.bytes, r.noc, port, false) + whole(flow(r.bytes, c.bank)) +
              (in_row(*t.core, r.from, r.noc) ? c.dram_read_row : c.dram_read);
     } else {
         Core& source = machine.cores[r.from.unit];
@@ -128,7 +131,7 @@ void time_write(Thread& t, const Transfer& w) {
     const double link = flow(w.bytes, c.link);
     uint64_t begin, round = c.l1_write;
     if (w.to.space == Space::Dram) {
-        begin = book_bank(t, w.to, w.bytes, w.noc, port);
+        begin = book_bank(t, w.to, w.bytes, w.noc, port, true);
         if (in_row(*t.core, w.to, w.noc)) round = c.l1_write_axis;
     } else {
         Core& to = machine.cores[w.receivers[0]];
