@@ -1,8 +1,9 @@
 """Cycles of two programs by the cycle counter of whatever runs them: the emulator's virtual time, or a simulator's.
 
-``python -m benchmarks.cycles [emulator|simulator]``. Each core's writer, which ends last, looks at the counter as its
-first and its last step; printed are the slowest core's cycles, and seconds of this machine for the second launch. Made
-to put the emulator beside wolfpine (docs/emulator.md): a simulator is what TT_METAL_SIMULATOR names.
+``python -m benchmarks.cycles [emulator|simulator] [SHAPE ...]`` runs a small reader, compute and writer, and
+norm_residual for each shape. Each core's writer, which ends last, looks at the counter as its first and its last step.
+Printed are the slowest core's cycles, and this machine's seconds of the second launch. Made to put the emulator beside
+wolfpine (docs/emulator.md); which simulator it is, TT_METAL_SIMULATOR says.
 """
 
 from __future__ import annotations
@@ -17,7 +18,7 @@ from harness.calibration import twins
 from harness.calibration.build import Builder
 from harness.context import LayerContext
 from harness.implementation import LayerEnv
-from harness.shape import PRESETS
+from harness.shape import LayerShape, parse_shape
 from harness.targets import Target, open_target
 from layer_impls._program import accessor_args
 from layer_impls.norm_residual import NormResidual, NormResidualOptions
@@ -68,9 +69,7 @@ def cycles(target: Target, tensors: list[Any], program: Any, writer: int) -> tup
     )
     form = ttnn.CBFormatDescriptor(buffer_index=CLOCK_CB, data_format=ttnn.uint32, page_size=CLOCK_BYTES)
     clock_cb = ttnn.CBDescriptor(total_size=CLOCK_BYTES, core_ranges=old.core_ranges, format_descriptors=[form])
-    clocked = ttnn.ProgramDescriptor(
-        kernels=kernels, semaphores=list(program.semaphores), cbs=[*program.cbs, clock_cb]
-    )
+    clocked = ttnn.ProgramDescriptor(kernels=kernels, semaphores=list(program.semaphores), cbs=[*program.cbs, clock_cb])
     io_tensors = [*tensors[:-1], clocks, tensors[-1]]
     seconds = 0.0
     for _ in range(2):
@@ -81,9 +80,9 @@ def cycles(target: Target, tensors: list[Any], program: Any, writer: int) -> tup
     return max(ttnn.to_torch(clocks)[..., 0].flatten().tolist()), seconds
 
 
-def norm_residual(target: Target, preset: str) -> tuple[list[Any], Any]:
+def norm_residual(target: Target, shape: LayerShape) -> tuple[list[Any], Any]:
     """The norm with the residual add before it, of a layer of that shape."""
-    ttnn, shape = target.ttnn, PRESETS[preset]
+    ttnn = target.ttnn
     context = LayerContext(ttnn, target.device, shape, 128)
     implementation = NormResidual(LayerEnv(ttnn, target.device, shape, context), NormResidualOptions())
     b = Builder(ttnn, target.device)
@@ -94,20 +93,20 @@ def norm_residual(target: Target, preset: str) -> tuple[list[Any], Any]:
     return [x, o, gamma, x1, h], program
 
 
-def main(name: str) -> None:
-    """Print a line for each program."""
+def main(name: str = "emulator", *shapes: str) -> None:
+    """Print a line for each program; of norm_residual, for each shape."""
     with open_target(name) as target:
         b = Builder(target.ttnn, target.device)
         for cores in (1, 4):
             took, seconds = cycles(target, *twins.elementwise(b, "mul", 8, cores), writer=1)
             print(f"reader, compute, writer: 8 tiles on {cores} cores: {took} cycles, {seconds:.2f} s", flush=True)
-        for preset in ("tiny", "small"):
-            took, seconds = cycles(target, *norm_residual(target, preset), writer=1)
-            shape = PRESETS[preset]
+        for text in shapes:
+            shape = parse_shape(text)
+            took, seconds = cycles(target, *norm_residual(target, shape), writer=1)
             tiles = f"{shape.tokens // 32} x {shape.hidden // 32} tiles, a core each"
             print(f"norm_residual, {tiles}: {took} cycles, {seconds:.2f} s", flush=True)
         target.exit_code = 0
 
 
 if __name__ == "__main__":
-    main(sys.argv[1] if len(sys.argv) > 1 else "emulator")
+    main(*sys.argv[1:])

@@ -5,9 +5,11 @@ measure        times of the twins and of the op graph's ops on a target
 fit            least squares over the constants that the times tell apart
 run            a calibration: twins fit the emulator's virtual time, ops the cost model
 file           the calibration file
+show           tables for people
 """
 
 from harness.calibration.file import read, write
 from harness.calibration.run import Calibration, run_calibration
+from harness.calibration.show import render
 
-__all__ = ["Calibration", "read", "run_calibration", "write"]
+__all__ = ["Calibration", "read", "render", "run_calibration", "write"]

@@ -36,6 +36,7 @@ def write(path: Path, c: Calibration, target: Target) -> None:
             "costs": _side(c.costs),
             "machine": _side(c.machine),
         },
+        indent=2,
     )
 
 
@@ -67,10 +68,12 @@ def read(path: Path, chip: Chip) -> Chip:
         raise UsageError(f"{path} is no calibration file; layerbench calibrate writes one")
     if text.get("schema") != SCHEMA:
         raise UsageError(
-            f"{path} has schema {text.get('schema')}, and this layerbench reads {SCHEMA}: run layerbench calibrate again"
+            f"{path} has schema {text.get('schema')}, this layerbench reads {SCHEMA}: run layerbench calibrate again"
         )
     if text.get("chip") != chip.name:
-        raise UsageError(f"{path} is of a {text.get('chip')}, and the chip is {chip.name}: give --chip {text.get('chip')}")
+        raise UsageError(
+            f"{path} is of a {text.get('chip')}, and the chip is {chip.name}: give --chip {text.get('chip')}"
+        )
     known = {name for name, *_ in constants(chip)}, {c.name for c in machine_constants()}
     try:
         costs, machine = (

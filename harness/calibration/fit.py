@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
-from scipy.optimize import least_squares
 
 # A constant is told apart when, all others free, doubling it still moves the times by this much, all together.
 TOLD_APART = 0.05
@@ -32,9 +31,11 @@ def fit(model: Model, start: Mapping[str, float], measured: Sequence[float], loo
 
     ``loose``: constants known least well. Where some are not told apart, the others are kept rather than these.
     """
+    from scipy.optimize import least_squares  # a slow import, which no other command needs
+
     logs = np.log(np.asarray(measured))
 
-    def errors(names: Sequence[str], ratios: Sequence[float]) -> np.ndarray:
+    def errors(names: Sequence[str], ratios: Iterable[float]) -> np.ndarray:
         moved = {name: start[name] * float(ratio) for name, ratio in zip(names, ratios, strict=True)}
         errors: np.ndarray = np.log(np.asarray(model({**start, **moved}))) - logs
         return errors
