@@ -11,9 +11,9 @@
 #include "api/compute/tile_move_copy.h"
 #include "api/debug/kernel_profiler.hpp"
 
-// DEST[r * columns + c] += sum over k of in[r][k] * weight[k][c]: `rows` x `columns` tiles, summed over all of the width
-// in DEST. `in`, [rows][width] tiles, stays; the weight comes in slots of `slot` pages that hold up to `block` rows k.
-// After matmul_block_init(in, weights, 0, columns, rows, width), with DEST acquired.
+// DEST[r * columns + c] += sum over k of in[r][k] * weight[k][c]: `rows` x `columns` tiles, summed over all of the
+// width in DEST. `in`, [rows][width] tiles, stays; the weight comes in slots of `slot` pages that hold up to `block`
+// rows k. After matmul_block_init(in, weights, 0, columns, rows, width), with DEST acquired.
 template <uint32_t rows, uint32_t columns>
 ALWI void accumulate_products(uint32_t in, uint32_t width, uint32_t weights, uint32_t slot, uint32_t block) {
     for (uint32_t k = 0; k < width; k += block) {
