@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import struct
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
 import kernels
 from harness.dtypes import TILE_BYTES, device_dtype
+from harness.errors import UsageError
 
 CB_BUDGET = 1_400_000  # bytes of a core's L1 for circular buffers
 
@@ -59,6 +60,12 @@ class Cb:
 def buffers(dtype: str, tiles: Mapping[int, int]) -> list[Cb]:
     """Circular buffers of one format. tiles: capacity by index."""
     return [Cb(index, dtype, n) for index, n in tiles.items()]
+
+
+def check_l1(what: str, cbs: Iterable[Cb]) -> None:
+    """Raise `UsageError` unless the circular buffers that `what` needs on one core fit its L1."""
+    if (need := sum(cb.bytes for cb in cbs)) > CB_BUDGET:
+        raise UsageError(f"{what} takes {need} B of a core's L1, and at most {CB_BUDGET} B fit")
 
 
 @dataclass(frozen=True)

@@ -1,9 +1,9 @@
-"""A linear whose K is split over the DRAM banks and whose N over the cores next to each bank; kernels/shared/split_linear.h.
+"""A linear whose K is split over the DRAM banks and whose N over the cores next to each bank.
 
 The cores of a bank are a group. It holds a range of K, [columns of activations] x [all of N], and each of its cores a
 range of N of that. The cores of a group bring each other the group's columns of activations (`own`: a core's part of
 them), and every core sends its partial results to the owners of their columns: an output column has one owner, which
-adds a partial result from each group and the residual.
+adds a partial result from each group and the residual. kernels/shared/split_linear.h moves all that.
 """
 
 from __future__ import annotations
@@ -15,13 +15,12 @@ from typing import Any
 import torch
 
 from harness.dtypes import TILE_BYTES
-from harness.errors import UsageError
 from harness.shape import TILE
-from layer_impls._program import CB_BUDGET, Cb, Core, Rectangle, buffers
+from layer_impls._program import CB_BUDGET, Cb, Core, Rectangle, buffers, check_l1
 from layer_impls._weights import bank_cores, block_rows, deal, tiles_of, to_banks
 
 DEST_TILES = 4  # fp32, half of DEST
-LEAST_SLOTS = 5  # of streamed weights: one more than reads in flight (kernels/shared/stream.h)
+LEAST_SLOTS = 3  # of streamed weights: one more than reads in flight (kernels/shared/stream.h)
 
 
 @dataclass(frozen=True)
@@ -132,13 +131,11 @@ class SplitLinear:
         owned = max(len(w.owned) for w in self.workers)
         columns = {1: own, 2: self.width, 3: 2 * self.unit, 4: owned * self.parts, 5: owned, 16: owned}
         cbs = buffers("bf16", {index: self.rows * n for index, n in columns.items()})
+        check_l1(what, (*cbs, *others, Cb(0, self.dtype, LEAST_SLOTS * slot)))
         down_blocks = -(-self.width // self.block)
         stream = max(len(w.own) * blocks + len(w.units) * down_blocks for w in self.workers)
-        taken = sum(cb.bytes for cb in (*cbs, *others))
-        slots = min((CB_BUDGET - taken) // (slot * TILE_BYTES[self.dtype]), max(stream, LEAST_SLOTS))
-        if slots < LEAST_SLOTS:
-            need = taken + LEAST_SLOTS * slot * TILE_BYTES[self.dtype]
-            raise UsageError(f"{what} takes {need} B of a core's L1, and at most {CB_BUDGET} B fit")
+        rest = CB_BUDGET - sum(cb.bytes for cb in (*cbs, *others))
+        slots = min(rest // (slot * TILE_BYTES[self.dtype]), max(stream, LEAST_SLOTS))
         return [*cbs, Cb(0, self.dtype, slots * slot)]
 
     def movement_args(self) -> Mapping[Core, list[int]]:

@@ -1,11 +1,12 @@
 """Weights as cores stream them: a core's share lies in one piece in one DRAM bank, one in whose NoC row the core is.
 
 An interleaved tensor of one tile a page has page p in bank p % banks, and the pages of a bank lie one after another. So
-a tensor of the same tiles in another order puts each tile where it is wanted. `to_banks` makes one, [1, 1, 32 n, 32], of
-the tiles that each bank is to hold; banks with fewer tiles than the fullest are padded. Whole tiles move, so block
+a tensor of the same tiles in another order puts each tile where it is wanted. `to_banks` makes one, [1, 1, 32 n, 32],
+of the tiles that each bank is to hold; banks with fewer tiles than the fullest are padded. Whole tiles move, so block
 floats keep their values.
 
-A core reads its share with `get_noc_addr_from_bank_id` and an offset from the tensor's address (kernels/shared/stream.h).
+A core reads its share from `get_noc_addr_from_bank_id` of the tensor's address and the share's offset in the bank
+(kernels/shared/stream.h).
 """
 
 from __future__ import annotations

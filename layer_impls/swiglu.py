@@ -1,6 +1,32 @@
-"""The op graph with the second norm and the MLP in one kernel.
+"""The op graph with the second norm, the MLP and its residual add in one kernel.
 
 Replaces     rms_norm (second), w1 + silu, w3, mul, w2, add: 19 ops become 14
+Core map     a leader a tile row norms it and multicasts it to the grid. K of w2, and with it the columns of w1 and w3,
+             split over the DRAM banks; these columns, and N of w2, over the cores in the NoC row of each: 8 groups of
+             5 to 8 cores at the real shape, 59 in all and two leaders; 84 on a 13 x 10 grid (_split_linear.py)
+us a call    67.0 predicted (emulator), 120.0 with bf16 weights; both grids alike; not measured
+Binds        DRAM: 60.8 of the 67.0 us are its bytes at 500 GB/s, 4.0 the launch, 2.2 what follows the last weight
+Weights      a core's columns of w1 and w3 side by side, gamma of the norm multiplied in, then its part of w2, all in
+             bank order (layer_impls/_weights.py); as many bytes as before at the real shape
+Limits       the norm lies whole in the L1 of each core: hidden up to 5,900 at 64 tokens with inter 4 times that
+
+CBs of a core, for R tile rows, K tiles of hidden, and groups as in layer_impls/linear_residual.py
+(indices as in kernels/shared/split_cbs.h and kernels/swiglu/cbs.h)
+    0  weights      as stored  the share, or what fits    6  norm of x1, on all cores  bf16  R K
+    1  own columns  bf16       R A                       Of a leader
+    2  product      bf16       R W                        8  row of x1                 bf16  K
+    3  partial      bf16       2 R U                      9  ones                      bf16  1
+    4  parts        bf16       R O P                     10  squares                   fp32  1
+    5  x1           bf16       R O                       11  1 / rms, column           fp32  1
+   16  x2           bf16       R O
+
+Predicted us, step by step
+    68.1  the norm comes from outside; one core reads it and multicasts it, half on each NoC
+    67.8  leaders make the norm; the cores that only the multicast reaches have no kernels
+    67.5  x1 is in DEST before the partial results are there; those of a unit leave together
+    67.0  partial results in bf16
+Dropped: w2 split over all cores by their own columns, without the exchange of the product: 69.7, as an owner adds 59
+results, not 8; one output column a unit, 0.2 us less with 12 cores more, half a matmul block
 """
 
 from __future__ import annotations
@@ -21,6 +47,7 @@ from layer_impls._program import (
     Rectangle,
     accessor_args,
     buffers,
+    check_l1,
     empty_tile_tensor,
     fp32_bits,
 )
@@ -41,6 +68,8 @@ class Swiglu(OpGraph):
         self.norm_cb = buffers("bf16", {6: self.mlp.rows * hidden})
         what = f"an MLP of {s.hidden} x {s.inter} at {s.tokens} tokens"
         self.mlp_cbs = self.mlp.cbs(what, self.mlp_slot, -(-hidden // self.mlp_block), self.norm_cb)
+        self.leader_cbs = [*buffers("bf16", {8: hidden, 9: 1}), *buffers("fp32", {10: 1, 11: 1})]
+        check_l1(what, (*self.norm_cb, *self.leader_cbs))
         self.mlp_program: Program | None = None
 
     def _plain_weights(self) -> list[str]:
@@ -92,10 +121,10 @@ class Swiglu(OpGraph):
             full_sync=split.rows > 2,  # DEST holds two columns
             leaders=Leaders(
                 [Rectangle(*core, 1, 1) for core in leaders],
-                [*buffers("bf16", {8: hidden, 9: 1, 12: hidden}), *buffers("fp32", {10: 1, 11: 1})],
+                self.leader_cbs,
                 Kernel([hidden, *accessor], row),
-                Kernel([hidden, fp32_bits(1 / s.hidden), fp32_bits(s.rms_eps)]),
-                Kernel([hidden, *corners], row),
+                Kernel([split.rows, hidden, fp32_bits(1 / s.hidden), fp32_bits(s.rms_eps)], row),
+                Kernel([split.rows, hidden, *corners], row),
             ),
             reach=[grid],
             everywhere=self.norm_cb,

@@ -122,7 +122,9 @@ def test_every_tile_of_a_weight_lies_where_its_core_reads_it(data, grid, column_
     tokens, k, n = (TILE * data.draw(st.integers(1, most)) for most in (4, 40, 30))
     ids = torch.arange(k * n // TILE**2).reshape(k // TILE, n // TILE)
     weight = ids.repeat_interleave(TILE, 0).repeat_interleave(TILE, 1).float()
-    extra = -1.0 - torch.arange(k // TILE * column_tiles).reshape(k // TILE, column_tiles, 1, 1).expand(-1, -1, TILE, TILE)
+    extra = -1.0 - torch.arange(k // TILE * column_tiles).reshape(k // TILE, column_tiles, 1, 1).expand(
+        -1, -1, TILE, TILE
+    )
     with open_target("emulator", grid=grid) as target:
         split = SplitLinear(target.ttnn, target.device, tokens, k, n, "fp32", column_tiles)
         tensor = split.weights(weight, extra if column_tiles else None)

@@ -1,6 +1,6 @@
 // Brings activations to the group, sends partial results to their owners, writes owned columns.
 //
-// Compile-time args   rows, columns of a unit, groups, parts, width of the activations, of the output; accessors of both
+// Compile-time args   rows, columns of a unit, groups, parts; widths of activations and output, accessors of both
 // Common args         addresses of activations, residual, output
 // Runtime args        those of split_linear.h
 #include "../shared/split_linear.h"

@@ -11,13 +11,13 @@ struct Everyone {
     uint64_t at(uint32_t address) const { return get_noc_multicast_addr(x0, y0, x1, y1, address); }
 };
 
-// `bytes` at `from` to the address `to` of all others, packet by packet: linked but for the last, so that the path
+// `bytes` at `address` to the same address of all others, packet by packet: linked but for the last, so that the path
 // through the NoC stays open.
-inline void multicast(uint32_t from, uint32_t to, uint32_t bytes, const Everyone& everyone) {
-    for (uint32_t at = 0; at < bytes; at += NOC_MAX_BURST_SIZE) {
-        const bool last = bytes - at <= NOC_MAX_BURST_SIZE;
-        const uint32_t packet = last ? bytes - at : NOC_MAX_BURST_SIZE;
-        noc_async_write_multicast(from + at, everyone.at(to + at), packet, everyone.others, !last);
+inline void multicast(uint32_t address, uint32_t bytes, const Everyone& everyone) {
+    for (const uint32_t end = address + bytes; address < end; address += NOC_MAX_BURST_SIZE) {
+        const bool last = end - address <= NOC_MAX_BURST_SIZE;
+        const uint32_t packet = last ? end - address : NOC_MAX_BURST_SIZE;
+        noc_async_write_multicast(address, everyone.at(address), packet, everyone.others, !last);
     }
 }
 

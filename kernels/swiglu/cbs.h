@@ -11,6 +11,5 @@ constexpr uint32_t CB_ROW = 8;       // its tiles of x1
 constexpr uint32_t CB_ONES = 9;      // scaler of the sum
 constexpr uint32_t CB_SQUARES = 10;  // x1 * x1, summed tile on tile
 constexpr uint32_t CB_FACTOR = 11;   // column 0: 1 / rms of each token
-constexpr uint32_t CB_NORM = 12;     // x1 / rms
 
 constexpr uint32_t arrived(uint32_t row) { return 2 + row; }  // semaphore: a tile row of CB_H is here
