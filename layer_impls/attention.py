@@ -79,8 +79,9 @@ class Split:
         r, c = self.owned
         kept = [*buffers("bf16", {10: 2 * R, 13: R}), *buffers("fp32", {11: 2 * R, 12: 2 * R * D})]
         return [
-            *buffers("bf16", {0: R * D, 3: 1, 4: 1, 5: 1, 6: 1, 8: R * B, 9: R, 16: R, 19: W * r, 22: 1, 23: W * r, 25: c}),
-            *buffers("fp32", {7: R * B, 17: R, 18: R * D, 20: W * r, 21: W * r * c, 24: r}),
+            *buffers("bf16", {0: R * D, 3: 1, 4: 1, 5: 1, 6: 1, 8: R * B, 9: 2 * R, 16: R, 17: R, 18: R * D}),
+            *buffers("bf16", {19: W * r, 20: W * r, 21: W * r * c, 22: 1, 23: W * r, 25: c}),
+            *buffers("fp32", {7: R * B, 24: r}),
             *buffers(cache, {1: B * D, 2: B * D, 14: max(1, FEED_SLOTS * self.feed_slot)}),
             *(kept if self.blocks > 1 else []),
         ]
@@ -175,7 +176,7 @@ class Attention(OpGraph):
             Kernel([R, D, B, W, own_rows, *mapping, *accessor_args(ttnn, *reads)], reader),
             Kernel([R, D, B, W, *split.owned, scale, int(split.blocks > 1)], compute),
             Kernel([R, D, W, *split.owned, own_rows, s.n_heads, *mapping, *accessor_args(ttnn, out)], writer),
-            semaphores=3 + banks,
+            semaphores=4 + banks,
             fidelity="HiFi2",
         )
 

@@ -81,29 +81,44 @@ inline void read_bank(const Feeder& f, const Accessor& k, const Accessor& v, con
     noc_async_read_set_trid(0);
 }
 
-// RISCV_0: sends the pages on. Workers' NoC coordinates are runtime args, x << 16 | y, from `coordinates` on.
+// RISCV_0: sends the pages on. Workers' NoC coordinates are runtime args, x << 16 | y, from `coordinates` on. A chunk
+// is announced when the next one is on its way, so that nothing waits for its pages to leave.
 template <uint32_t D, uint32_t W>
 inline void send_pages(const Feeder& f, uint32_t coordinates, uint32_t arrived, const ValidRows& valid) {
     DeviceZoneScopedN("send");
     constexpr uint32_t page_bytes = get_tile_size(CB_FEED);
-    for_chunks<W>(valid, f.feeder, f.feeders, f.units, [&](uint32_t worker, const Share& share, const Chunk& chunk) {
+    const uint32_t base = get_read_ptr(CB_FEED);
+    uint32_t sent = 0, last_worker = 0, last_pages = 0;
+    const auto address_at = [&](uint32_t worker, uint32_t address) {
         const uint32_t place = get_arg_val<uint32_t>(coordinates + worker);
-        const auto address_at = [&](uint32_t address) { return get_noc_addr(place >> 16, place & 0xFFFF, address); };
+        return get_noc_addr(place >> 16, place & 0xFFFF, address);
+    };
+    const auto announce = [&] {
+        noc_async_write_flushed_with_trid(1 + (sent - 1) % 2);
+        if (last_pages) noc_semaphore_inc(address_at(last_worker, arrived), last_pages);
+        cb_pop_front(CB_FEED, f.slot_pages);
+    };
+    for_chunks<W>(valid, f.feeder, f.feeders, f.units, [&](uint32_t worker, const Share& share, const Chunk& chunk) {
         const uint32_t to = get_write_ptr(chunk.cb());
-        cb_wait_front(CB_FEED, f.slot_pages);
-        uint32_t from = get_read_ptr(CB_FEED), n = 0;
+        cb_wait_front(CB_FEED, (sent ? 2 : 1) * f.slot_pages);
+        uint32_t from = base + sent % SLOTS * f.slot_pages * page_bytes, pages = 0;
+        noc_async_write_set_trid(1 + sent % 2);
         for_runs<D>(valid, worker / W / f.units_a_head, share, chunk, [&](const Run& run) {
             for (uint32_t page = run.first_in(f.bank, f.banks); page < run.last; page += f.banks) {
                 const uint32_t row = (page - run.first) / D, column = (page - run.first) % D;
-                noc_async_write(from, address_at(to + chunk.tile(D, run.row + row, column) * page_bytes), page_bytes);
+                const uint32_t tile = chunk.tile(D, run.row + row, column);
+                noc_async_write(from, address_at(worker, to + tile * page_bytes), page_bytes);
                 from += page_bytes;
-                ++n;
+                ++pages;
             }
         });
-        noc_async_writes_flushed();
-        if (n) noc_semaphore_inc(address_at(arrived), n);
-        cb_pop_front(CB_FEED, f.slot_pages);
+        if (sent) announce();
+        ++sent;
+        last_worker = worker;
+        last_pages = pages;
     });
+    if (sent) announce();
+    noc_async_write_set_trid(0);
     noc_async_write_barrier();
     noc_async_atomic_barrier();
 }

@@ -14,6 +14,7 @@
 #include "cbs.h"
 #include "rows.h"
 
+constexpr uint32_t NO_CB = ~0u;
 constexpr uint32_t DEST_TILES = 4;  // fp32, half of DEST
 static_assert(CHUNK <= DEST_TILES);
 
@@ -27,74 +28,91 @@ ALWI void pack_row(uint32_t cb, uint32_t first, uint32_t n) {
     tile_regs_release();
 }
 
-// CB_SCORES[r][i] = q[r] k[i]^T. In the partial tile row, where K holds zeros past the valid rows, the scores there
-// become hugely negative.
-template <uint32_t R, uint32_t D, uint32_t B>
-ALWI void push_scores(uint32_t n, uint32_t partial) {
-    DeviceZoneScopedN("scores");
-    reconfig_data_format(CB_K, CB_Q);
-    pack_reconfig_data_format(CB_SCORES);
-    cb_wait_front(CB_Q, R * D);
-    cb_reserve_back(CB_SCORES, R * B);
-    for (uint32_t first = 0; first < n; first += CHUNK) {
-        const uint32_t width = at_most(n - first, CHUNK);
-        cb_wait_front(CB_K, (first + width) * D);
-        matmul_block_init(CB_Q, CB_K, 1, width, 1, D);
-        for (uint32_t r = 0; r < R; ++r) {
-            tile_regs_acquire();
-            for (uint32_t k = 0; k < D; ++k) {
-                matmul_block(CB_Q, CB_K, r * D + k, first * D + k * width, 0, 1, width, 1, D);
-            }
-            if (partial - first < width) {
-                cb_wait_front(CB_MASK, 1);
-                reconfig_data_format_srca(CB_K, CB_MASK);
-                matmul_block_init(CB_ONES, CB_MASK, 1, 1, 1, 1);
-                matmul_block(CB_ONES, CB_MASK, 0, 0, partial - first, 1, 1, 1, 1);
-                reconfig_data_format_srca(CB_MASK, CB_K);
-                matmul_block_init(CB_Q, CB_K, 1, width, 1, D);
-            }
-            pack_row(CB_SCORES, r * B + first, width);
-        }
-        if (partial - first < width) cb_pop_front(CB_MASK, 1);
-    }
-    cb_wait_front(CB_K, B * D);
-    cb_pop_front(CB_K, B * D);
-    cb_push_back(CB_SCORES, R * B);
-}
-
-// CB_TOP[r] = the row maxima of the scores, and of the blocks before where there were any. And once more in `out`, for
-// the writer or the next block.
-template <uint32_t R, uint32_t B>
-ALWI void push_tops(uint32_t n, bool continues, uint32_t out) {
+// CB_TOP = the row maxima of a chunk of scores, and of `old` if there is one; CB_TOP itself is replaced. And once more
+// in `out`, if there is one.
+template <uint32_t R>
+ALWI void push_tops(uint32_t first, uint32_t width, uint32_t old, uint32_t out) {
     DeviceZoneScopedN("tops");
     pack_reconfig_data_format(CB_TOP);
-    cb_wait_front(CB_SCORES, R * B);
+    cb_wait_front(CB_SCORES, R * (first + width));
     cb_reserve_back(CB_TOP, R);
-    cb_reserve_back(out, R);
-    if (continues) cb_wait_front(CB_OLD_TOP, R);
+    if (out != NO_CB) cb_reserve_back(out, R);
+    if (old != NO_CB) cb_wait_front(old, R);
     for (uint32_t r = 0; r < R; ++r) {
         tile_regs_acquire();
         reconfig_data_format(CB_SCORES, CB_ONES);
         reduce_init<PoolType::MAX, ReduceDim::REDUCE_ROW>(CB_SCORES, CB_ONES, CB_TOP);
-        for (uint32_t i = 0; i < n; ++i) {
-            reduce_tile<PoolType::MAX, ReduceDim::REDUCE_ROW>(CB_SCORES, CB_ONES, r * B + i, 0, 0);
+        for (uint32_t i = 0; i < width; ++i) {
+            reduce_tile<PoolType::MAX, ReduceDim::REDUCE_ROW>(CB_SCORES, CB_ONES, R * first + r * width + i, 0, 0);
         }
-        if (continues) {
-            reconfig_data_format_srca(CB_OLD_TOP);
-            copy_init(CB_OLD_TOP);
-            copy_tile(CB_OLD_TOP, r, 1);
+        if (old != NO_CB) {
+            reconfig_data_format_srca(old);
+            copy_init(old);
+            copy_tile(old, r, 1);
             binary_max_tile_init();
             binary_max_tile(0, 1, 0);
         }
         tile_regs_commit();
         tile_regs_wait();
         pack_tile(0, CB_TOP);
-        pack_tile(0, out);
+        if (out != NO_CB) pack_tile(0, out);
         tile_regs_release();
         reduce_uninit();
     }
     cb_push_back(CB_TOP, R);
-    cb_push_back(out, R);
+    if (out != NO_CB) cb_push_back(out, R);
+    if (old == CB_TOP) cb_pop_front(CB_TOP, R);
+}
+
+// CB_SCORES[r][i] = q[r] k[i]^T for a chunk. In the partial tile row, where K holds zeros past the valid rows, the
+// scores there become hugely negative.
+template <uint32_t R, uint32_t D>
+ALWI void push_scores(uint32_t first, uint32_t width, uint32_t partial) {
+    DeviceZoneScopedN("scores");
+    const bool masked = partial - first < width;
+    cb_wait_front(CB_K, (first + width) * D);
+    reconfig_data_format(CB_K, CB_Q);
+    pack_reconfig_data_format(CB_SCORES);
+    matmul_block_init(CB_Q, CB_K, 1, width, 1, D);
+    cb_reserve_back(CB_SCORES, R * width);
+    for (uint32_t r = 0; r < R; ++r) {
+        tile_regs_acquire();
+        for (uint32_t k = 0; k < D; ++k) {
+            matmul_block(CB_Q, CB_K, r * D + k, first * D + k * width, 0, 1, width, 1, D);
+        }
+        if (masked) {
+            cb_wait_front(CB_MASK, 1);
+            reconfig_data_format_srca(CB_K, CB_MASK);
+            matmul_block_init(CB_ONES, CB_MASK, 1, 1, 1, 1);
+            matmul_block(CB_ONES, CB_MASK, 0, 0, partial - first, 1, 1, 1, 1);
+            reconfig_data_format_srca(CB_MASK, CB_K);
+            matmul_block_init(CB_Q, CB_K, 1, width, 1, D);
+        }
+        pack_row(CB_SCORES, r * width, width);
+    }
+    if (masked) cb_pop_front(CB_MASK, 1);
+    cb_push_back(CB_SCORES, R * width);
+}
+
+// The scores of a block chunk by chunk as K comes, and CB_TOP, the row maxima, of the blocks before too if it
+// continues. Maxima of a chunk are looked for while the next one is multiplied. `out` gets them too.
+template <uint32_t R, uint32_t D, uint32_t B>
+ALWI void push_all_scores(uint32_t n, uint32_t partial, bool continues, uint32_t out) {
+    uint32_t old = continues ? CB_OLD_TOP : NO_CB;
+    cb_wait_front(CB_Q, R * D);
+    for (uint32_t first = 0; first < n; first += CHUNK) {
+        push_scores<R, D>(first, at_most(n - first, CHUNK), partial);
+        if (first == 0) continue;
+        push_tops<R>(first - CHUNK, CHUNK, old, NO_CB);
+        old = CB_TOP;
+    }
+    const uint32_t last = (n - 1) / CHUNK * CHUNK;
+    push_tops<R>(last, n - last, old, out);
+    cb_wait_front(CB_K, B * D);
+    cb_pop_front(CB_K, B * D);
+    // Blocks are handled whole, so that no chunk wraps.
+    cb_reserve_back(CB_SCORES, R * (B - n));
+    cb_push_back(CB_SCORES, R * (B - n));
 }
 
 // CB_WEIGHTS = exp(scale (CB_SCORES - CB_TOP)). scale: the upper half of an fp32.
@@ -106,13 +124,14 @@ ALWI void push_weights(uint32_t n) {
     sub_bcast_cols_init(CB_SCORES, CB_TOP);
     exp_tile_init<false>();
     cb_wait_front(CB_TOP, R);
+    cb_wait_front(CB_SCORES, R * B);
     cb_reserve_back(CB_WEIGHTS, R * B);
     for (uint32_t r = 0; r < R; ++r) {
-        for (uint32_t first = 0; first < n; first += DEST_TILES) {
-            const uint32_t width = at_most(n - first, DEST_TILES);
+        for (uint32_t first = 0; first < n; first += CHUNK) {
+            const uint32_t width = at_most(n - first, CHUNK);
             tile_regs_acquire();
             for (uint32_t i = 0; i < width; ++i) {
-                sub_tiles_bcast_cols(CB_SCORES, CB_TOP, r * B + first + i, r, i);
+                sub_tiles_bcast_cols(CB_SCORES, CB_TOP, R * first + r * width + i, r, i);
                 exp_tile<false, true>(i, VectorMode::RC, scale);
             }
             pack_row(CB_WEIGHTS, r * B + first, width);
@@ -228,8 +247,7 @@ ALWI void attend(uint32_t rows, uint32_t partial, Work before_last) {
     for (uint32_t first = 0; first < rows; first += B) {
         const uint32_t n = at_most(rows - first, B);
         const bool continues = several && first > 0, last = first + n == rows;
-        push_scores<R, D, B>(n, partial - first);
-        push_tops<R, B>(n, continues, last ? CB_TOP_OUT : CB_OLD_TOP);
+        push_all_scores<R, D, B>(n, partial - first, continues, last ? CB_TOP_OUT : CB_OLD_TOP);
         push_weights<R, B, scale>(n);
         if (continues) push_fades<R, scale>();
         cb_pop_front(CB_TOP, R);

@@ -97,12 +97,12 @@ template <uint32_t W, uint32_t r, uint16_t scale>
 ALWI void merge_statistics(uint32_t rows, uint32_t active) {
     DeviceZoneScopedN("statistics");
     cb_wait_front(CB_TOPS, W * r);
-    cb_wait_front(CB_TOTALS, W * r);
     for (uint32_t i = 0; i < rows; ++i) {
         push_merged_top<r>(i, active);
         push_factors<W, r, scale>(i, active);
-        push_inverse<W, r>(i, active);
     }
+    cb_wait_front(CB_TOTALS, W * r);
+    for (uint32_t i = 0; i < rows; ++i) push_inverse<W, r>(i, active);
     cb_pop_front(CB_TOPS, W * r);
     cb_pop_front(CB_TOTALS, W * r);
 }

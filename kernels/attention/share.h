@@ -32,70 +32,62 @@ inline void push_ones_tile() {
 // The NoC coordinates of the workers are runtime args, x << 16 | y, from `coordinates` on. Semaphores end as they
 // began.
 template <uint32_t R, uint32_t D, uint32_t W, uint32_t r, uint32_t c>
-inline void exchange(uint32_t worker, uint32_t coordinates, const Share& share) {
-    DeviceZoneScopedN("exchange");
-    constexpr uint32_t narrow_bytes = get_tile_size(CB_TOPS), wide_bytes = get_tile_size(CB_SUMS);
-    const uint32_t statistics_arrived = get_semaphore(STATISTICS_ARRIVED), sums_arrived = get_semaphore(SUMS_ARRIVED);
-    const bool owns = part_of<R, D, r, c>(worker).rows;
-    const auto address_at = [&](uint32_t owner, uint32_t address) {
-        const uint32_t place = get_arg_val<uint32_t>(coordinates + owner);
-        return get_noc_addr(place >> 16, place & 0xFFFF, address);
-    };
-    const auto for_owners = [](auto visit) {
+struct Exchange {
+    uint32_t worker, coordinates;
+    Share share;
+
+    // The owners' buffers lie as the own ones. A core that has several units sends to itself alone, so that its own
+    // room is all there is to wait for.
+    void run() const {
+        DeviceZoneScopedN("exchange");
+        send_rows(CB_TOP_OUT, 1, CB_TOPS, TOPS_ARRIVED);
+        send_rows(CB_TOTAL_OUT, 1, CB_TOTALS, TOTALS_ARRIVED);
+        send_rows(CB_SUM_OUT, D, CB_SUMS, SUMS_ARRIVED);
+        noc_async_write_barrier();
+        noc_async_atomic_barrier();
+    }
+
+  private:
+    // R rows of `width` tiles, 1 or D: to each owner its part. Then, on an owner, waits for what all workers sent.
+    void send_rows(uint32_t from, uint32_t width, uint32_t to, uint32_t semaphore) const {
+        const uint32_t owned_width = width == 1 ? 1 : c, tile_bytes = get_tile_size(from);
+        const uint32_t arrived = get_semaphore(semaphore);
+        cb_reserve_back(to, W * r * owned_width);
+        if (share.rows) {
+            const uint32_t slot = get_write_ptr(to) + worker * r * owned_width * tile_bytes;
+            uint32_t there = 0;
+            for_owners([&](uint32_t owner, const Part& part) {
+                if (there < part.row + part.rows) {
+                    there = part.row + part.rows;
+                    cb_wait_front(from, there * width);
+                }
+                for (uint32_t i = 0; i < part.rows; ++i) {
+                    const uint32_t tile = (part.row + i) * width + (width == 1 ? 0 : part.column);
+                    noc_async_write(get_read_ptr(from) + tile * tile_bytes,
+                                    address_at(owner, slot + i * owned_width * tile_bytes), owned_width * tile_bytes);
+                }
+            });
+            noc_async_writes_flushed();
+            for_owners([&](uint32_t owner, const Part&) { noc_semaphore_inc(address_at(owner, arrived), 1); });
+            cb_pop_front(from, R * width);
+        }
+        if (part_of<R, D, r, c>(worker).rows) {
+            noc_semaphore_wait(words_at(arrived), share.active);
+            noc_semaphore_set(words_at(arrived), 0);
+            cb_push_back(to, W * r * owned_width);
+        }
+    }
+
+    template <typename Visit>
+    void for_owners(Visit visit) const {
         for (uint32_t owner = 0; owner < W; ++owner) {
             const Part part = part_of<R, D, r, c>(owner);
             if (part.rows) visit(owner, part);
         }
-    };
-    // Circular buffers lie alike on all cores. A core that has several units sends to itself alone, so its own room is
-    // all there is to wait for.
-    cb_reserve_back(CB_TOPS, W * r);
-    cb_reserve_back(CB_TOTALS, W * r);
-    cb_reserve_back(CB_SUMS, W * r * c);
-    const uint32_t tops = get_write_ptr(CB_TOPS) + worker * r * narrow_bytes;
-    const uint32_t totals = get_write_ptr(CB_TOTALS) + worker * r * wide_bytes;
-    const uint32_t sums = get_write_ptr(CB_SUMS) + worker * r * c * wide_bytes;
-    if (share.rows) {
-        cb_wait_front(CB_TOP_OUT, R);
-        cb_wait_front(CB_TOTAL_OUT, R);
-        for_owners([&](uint32_t owner, const Part& part) {
-            noc_async_write(get_read_ptr(CB_TOP_OUT) + part.row * narrow_bytes, address_at(owner, tops),
-                            part.rows * narrow_bytes);
-            noc_async_write(get_read_ptr(CB_TOTAL_OUT) + part.row * wide_bytes, address_at(owner, totals),
-                            part.rows * wide_bytes);
-        });
-        noc_async_writes_flushed();
-        for_owners([&](uint32_t owner, const Part&) { noc_semaphore_inc(address_at(owner, statistics_arrived), 1); });
-        cb_pop_front(CB_TOP_OUT, R);
-        cb_pop_front(CB_TOTAL_OUT, R);
     }
-    if (owns) {
-        noc_semaphore_wait(words_at(statistics_arrived), share.active);
-        noc_semaphore_set(words_at(statistics_arrived), 0);
-        cb_push_back(CB_TOPS, W * r);
-        cb_push_back(CB_TOTALS, W * r);
+
+    uint64_t address_at(uint32_t owner, uint32_t address) const {
+        const uint32_t place = get_arg_val<uint32_t>(coordinates + owner);
+        return get_noc_addr(place >> 16, place & 0xFFFF, address);
     }
-    if (share.rows) {
-        uint32_t there = 0;
-        for_owners([&](uint32_t owner, const Part& part) {
-            if (there < part.row + part.rows) {
-                there = part.row + part.rows;
-                cb_wait_front(CB_SUM_OUT, there * D);
-            }
-            for (uint32_t i = 0; i < part.rows; ++i) {
-                const uint32_t from = get_read_ptr(CB_SUM_OUT) + ((part.row + i) * D + part.column) * wide_bytes;
-                noc_async_write(from, address_at(owner, sums + i * c * wide_bytes), c * wide_bytes);
-            }
-        });
-        noc_async_writes_flushed();
-        for_owners([&](uint32_t owner, const Part&) { noc_semaphore_inc(address_at(owner, sums_arrived), 1); });
-        cb_pop_front(CB_SUM_OUT, R * D);
-    }
-    if (owns) {
-        noc_semaphore_wait(words_at(sums_arrived), share.active);
-        noc_semaphore_set(words_at(sums_arrived), 0);
-        cb_push_back(CB_SUMS, W * r * c);
-    }
-    noc_async_write_barrier();
-    noc_async_atomic_barrier();
-}
+};

@@ -33,7 +33,7 @@ void kernel_main() {
     push_ones_tile();
     for (uint32_t unit = first; unit < first + second; ++unit) {
         const ValidRows valid{take_valid(), cache_rows, own_rows};
-        exchange<R, D, W, r, c>(worker, coordinates, share_of(worker, W, valid.count()));
+        Exchange<R, D, W, r, c>{worker, coordinates, share_of(worker, W, valid.count())}.run();
         const Part part = part_of<R, D, r, c>(worker);
         for (uint32_t i = 0; i < part.rows; ++i) {
             // Query rows of a unit are those of its heads one after another; in the output heads lie side by side.
