@@ -50,7 +50,7 @@ inline void lead(const Accessor& x, const Everyone& everyone, Others start_other
     for (uint32_t i = first; i < last; ++i) {
         noc_async_read_barrier_with_trid(1 + i - first);
         const uint32_t from = to + All::begin(i) * bytes;
-        multicast(from, from, (All::end(i) - All::begin(i)) * bytes, everyone);
+        multicast(from, (All::end(i) - All::begin(i)) * bytes, everyone);
         send_flag(arrived, 1 + i - first, everyone);
     }
     noc_async_read_barrier_with_trid(15);

@@ -102,7 +102,7 @@ void kernel_main() {
         const Everyone everyone = everyone_from_args(6);
         lead<Chunks<k_tiles, chunk>, k_tiles, rows>(x, everyone, read_tables);
         const uint32_t from = get_write_ptr(CB_TABLES);
-        multicast(from, from, tables * get_tile_size(CB_TABLES), everyone);
+        multicast(from, tables * get_tile_size(CB_TABLES), everyone);
         raise_flag(get_semaphore(TABLES_HERE), everyone);
     }
     if (count) {
