@@ -5,29 +5,30 @@ Core map     two cores a head of 128, each with half of its columns, of both rot
              A head of 64 has one core, and where cores are short, any head. A core's columns of wqkv stream from one
              DRAM bank, next to which it sits where there is room. The two cores of a head exchange sums of squares. Two
              cores, idle ones if there are any, read x and multicast it to all others, one on each NoC
-us a call    21.5 predicted by the emulator (bf16 weights: 33.1), not measured on silicon: launch 4.0, stream 14.1 at
-             479 GB/s, and after its last tile 3.4, of which the write of q, K and V is 1.0
+us a call    19.9 predicted by the emulator (bf16 weights: 31.5), not measured on silicon: launch 2.6, stream 14.1 at
+             479 GB/s, and 3.2 after its last tile, of which the writes of q, K and V, all at once, are 1.0
 Weights      wqkv by core (layer_impls/_weights.py), with gamma of the input norm multiplied in; 1 / rms is applied to
              the product. Padded only where banks get unequal numbers of cores
 Limits       x lies whole in the L1 of each core: about 9,000 hidden at 64 tokens, 4,500 at 128
 
 CBs of a core, for n of the d tiles of a head, R tile rows, K tiles of x (indices in kernels/qkv_heads/cbs.h)
-    0  x                bf16  K R            6  squares of x     fp32  R      12  sums received  fp32  R
+    0  x                bf16  K R            6  squares of x     bf16  R      12  sums received  fp32  R
     1  wqkv, the columns or what fits        7  cos * gamma      bf16  n R    13  factors        fp32  2
                         as stored            8  sin * gamma      bf16  n R    14  z, rotated     bf16  2 n
-    2  cos, sin, gamma  bf16  (2 R + 2) d    9  squares of z     fp32  2      16  q              bf16  2 n
+    2  cos, sin, gamma  bf16  (2 R + 2) d    9  squares of z     bf16  2      16  q              bf16  2 n
     3  scalers          bf16  3             10  sums             fp32  2      17  K or V         as the caches  2 n
     4  partial z        fp32  n R           11  sums to send     fp32  2
     5  z                bf16  n R
 
 Versions, predicted us at the real shape, 11x10, bfp8 weights
-    29.3   K of a head cut over two cores, partial products exchanged and added
-    24.0   tables read together with x, not after it, where the stream has taken the banks; 2 reads in flight, not 4
-    22.4   columns of a head cut instead of K: nothing but sums of squares to exchange; HiFi3 instead of HiFi4, whose
+    27.9   K of a head cut over two cores, partial products exchanged and added
+    22.6   tables read together with x, not after it, where the stream has taken the banks; 2 reads in flight, not 4
+    20.9   columns of a head cut instead of K: nothing but sums of squares to exchange; HiFi3 instead of HiFi4, whose
            last phase is below a bf16 activation's last bit
-    21.7   z and its tables in bf16; epsilon and 1 / hidden applied to the squares of x while weights stream
-    21.5   the program on 7 columns of the grid, 70 cores
-    dropped: slots of 1, 3 or 4 K tiles (21.8, 21.7, 21.9); 8 columns or more (21.5 to 21.7)
+    20.3   z and its tables in bf16; epsilon and 1 / hidden applied to the squares of x while weights stream
+    20.1   the program on 7 columns of the grid, 70 cores
+    19.9   squares in bf16; those of x summed while those of z are on their way
+    dropped: slots of 1, 3 or 4 K tiles (+0.1, 0, +0.2); 8 columns of the grid or more (0 to +0.2)
 """
 
 from __future__ import annotations
@@ -178,8 +179,8 @@ class QkvHeads(OpGraph):
         return [
             *buffers("bf16", {0: s.hidden // TILE * rows, 2: (2 * rows + 2) * d, 3: 3}),
             *weights,
-            *buffers("bf16", {5: n * rows, 7: n * rows, 8: n * rows, 14: 2 * n, 16: 2 * n}),
-            *buffers("fp32", {4: n * rows, 6: rows, 9: 2, 10: 2, 11: 2, 12: rows, 13: 2}),
+            *buffers("bf16", {5: n * rows, 6: rows, 7: n * rows, 8: n * rows, 9: 2, 14: 2 * n, 16: 2 * n}),
+            *buffers("fp32", {4: n * rows, 10: 2, 11: 2, 12: rows, 13: 2}),
             *buffers(self.env.cache_dtype, {17: 2 * n}),
         ]
 

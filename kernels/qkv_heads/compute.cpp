@@ -118,10 +118,7 @@ ALWI void multiply(Kind kind, uint32_t part, uint32_t first_k, uint32_t end_k) {
 // The core's share of what the factors of a group are made of, or where it has the whole head, already the factors.
 ALWI void sum(bool normed) {
     DeviceZoneScopedN("sums");
-    if (normed) {
-        sum_squares(CB_Z, group, n, CB_SQUARES);
-        cb_wait_front(CB_SQUARES, group);
-    }
+    if (normed) sum_squares(CB_Z, group, n, CB_SQUARES);
     constexpr uint32_t out = parts == 1 ? CB_FACTOR : CB_SUMS;
     cb_wait_front(CB_X_SQUARES, group);
     reconfig_data_format(CB_SCALERS, CB_X_SQUARES);
@@ -131,9 +128,14 @@ ALWI void sum(bool normed) {
     if constexpr (parts > 1) cb_reserve_back(CB_SEND, group);
     tile_regs_acquire();
     for (uint32_t row = 0; row < group; ++row) {
-        const uint32_t of_x = normed ? EPSILON : ONE;
-        if (normed) reduce_tile<PoolType::SUM, ReduceDim::REDUCE_ROW>(CB_SQUARES, CB_SCALERS, row, MEAN_OF_HEAD, row);
-        reduce_tile<PoolType::SUM, ReduceDim::REDUCE_ROW>(CB_X_SQUARES, CB_SCALERS, row, of_x, row);
+        const uint32_t times = normed ? EPSILON : ONE;
+        reduce_tile<PoolType::SUM, ReduceDim::REDUCE_ROW>(CB_X_SQUARES, CB_SCALERS, row, times, row);
+    }
+    if (normed) {
+        cb_wait_front(CB_SQUARES, group);
+        for (uint32_t row = 0; row < group; ++row) {
+            reduce_tile<PoolType::SUM, ReduceDim::REDUCE_ROW>(CB_SQUARES, CB_SCALERS, row, MEAN_OF_HEAD, row);
+        }
     }
     if constexpr (parts == 1) {
         rsqrt_tile_init();
