@@ -15,10 +15,10 @@ CBs of a core, for n of the d tiles of a head, R tile rows, K tiles of x (indice
     0  x                bf16  K R            6  squares of x     bf16  R      12  sums received  fp32  R
     1  wqkv, the columns or what fits        7  cos * gamma      bf16  n R    13  factors        fp32  2
                         as stored            8  sin * gamma      bf16  n R    14  z, rotated     bf16  2 n
-    2  cos, sin, gamma  bf16  (2 R + 2) d    9  squares of z     bf16  2      16  q              bf16  2 n
-    3  scalers          bf16  3             10  sums             fp32  2      17  K or V         as the caches  2 n
-    4  partial z        fp32  n R           11  sums to send     fp32  2
-    5  z                bf16  n R
+    2  cos, sin, gamma, scalers of sums      9  squares of z     bf16  2      16  q              bf16  2 n
+                        bf16  (2 R + 2) d + 3
+    4  partial z        fp32  n R           10  sums             fp32  2      17  K or V         as the caches  2 n
+    5  z                bf16  n R           11  sums to send     fp32  2
 
 Versions, predicted us at the real shape, 11x10, bfp8 weights
     27.9   K of a head cut over two cores, partial products exchanged and added
@@ -33,13 +33,12 @@ Versions, predicted us at the real shape, 11x10, bfp8 weights
 
 from __future__ import annotations
 
-import struct
 from dataclasses import dataclass
 from typing import Any
 
 import torch
 
-from harness.dtypes import TILE_BYTES
+from harness.dtypes import TILE_BYTES, to_device
 from harness.errors import UsageError
 from harness.implementation import LayerEnv
 from harness.shape import TILE, LayerShape
@@ -115,10 +114,11 @@ def plan(ttnn: Any, device: Any, shape: LayerShape) -> Plan:
     return Plan(parts, rectangle, tuple(shares), (idle[-1], idle[-2 % len(idle)]))
 
 
-def two_bf16(value: float) -> int:
-    """A word of two equal bf16."""
-    high: int = struct.unpack("<I", struct.pack("<f", torch.tensor(value).bfloat16().item()))[0] >> 16
-    return high << 16 | high
+def scaler(value: float) -> torch.Tensor:
+    """A tile that scales a sum along rows: the value in the first row of each face."""
+    tile = torch.zeros(1, 1, TILE, TILE)
+    tile[..., :: TILE // 2, :] = value
+    return tile
 
 
 class QkvHeads(OpGraph):
@@ -145,14 +145,18 @@ class QkvHeads(OpGraph):
 
     def prepare(self, i: int, weights: LayerWeights) -> None:
         super().prepare(i, weights)
+        ttnn, device, s = self.env.ttnn, self.env.device, self.env.shape
+        # kernels/qkv_heads/cbs.h says what they are good for.
+        scalers = torch.cat([scaler(value) for value in (1 / s.head_dim, s.rms_eps, 1)], -1)
+        self.weights[i]["scalers"] = to_device(ttnn, device, scalers, "bf16")
         tiles = tiles_of(weights.wqkv.float() * weights.norm1.float()[:, None])
-        banks = [[tiles[:0, 0]] for _ in range(self.env.device.dram_grid_size().x)]
+        banks = [[tiles[:0, 0]] for _ in range(device.dram_grid_size().x)]
         for share in self.qkv_plan.shares:
             banks[share.bank] += [
                 tiles[:, self._columns(head, share.part)].reshape(-1, TILE, TILE) for head in share.heads
             ]
         stacked = [torch.cat(bank) for bank in banks]
-        self.weights[i]["wqkv"] = to_banks(self.env.ttnn, self.env.device, stacked, self.env.weight_dtype)
+        self.weights[i]["wqkv"] = to_banks(ttnn, device, stacked, self.env.weight_dtype)
 
     def _columns(self, head: int, part: int) -> list[int]:
         """Of wqkv, in tiles: those of a part of a head, as kernels/shared/heads.h has them."""
@@ -162,7 +166,7 @@ class QkvHeads(OpGraph):
     def _queries(self, i: int, x: Any, k_cache: Any, v_cache: Any) -> Any:
         ttnn, s, w, context = self.env.ttnn, self.env.shape, self.weights[i], self.env.context
         q = empty_tile_tensor(ttnn, self.env.device, (1, s.n_heads, s.tokens, s.head_dim))
-        reads = [x, context.cos, context.sin, w["q_norm"], w["k_norm"]]
+        reads = [x, context.cos, context.sin, w["q_norm"], w["k_norm"], w["scalers"]]
         if self.qkv_program is None:
             self.qkv_program = self._build_qkv(x, context.cos, w["q_norm"], q, k_cache)
         addresses = [t.buffer_address() for t in (*reads, q, k_cache, v_cache)]
@@ -177,7 +181,7 @@ class QkvHeads(OpGraph):
         d, rows = s.head_dim // TILE, s.tokens // TILE
         weights = buffers(self.env.weight_dtype, {1: slots * SLOT_ROWS * n}) if slots else []
         return [
-            *buffers("bf16", {0: s.hidden // TILE * rows, 2: (2 * rows + 2) * d, 3: 3}),
+            *buffers("bf16", {0: s.hidden // TILE * rows, 2: (2 * rows + 2) * d + 3}),
             *weights,
             *buffers("bf16", {5: n * rows, 6: rows, 7: n * rows, 8: n * rows, 9: 2, 14: 2 * n, 16: 2 * n}),
             *buffers("fp32", {4: n * rows, 10: 2, 11: 2, 12: rows, 13: 2}),
@@ -206,7 +210,6 @@ class QkvHeads(OpGraph):
             writer[core] = [*own, *self._noc(share.partner), *(lead_1 if core == p.leaders[1] else [0])]
         heads_and_rows = [s.n_heads, s.n_kv_heads, d, rows, p.parts, k_tiles]
         chunk = -(-k_tiles // CHUNKS)
-        scalers = [two_bf16(v) for v in (1 / s.head_dim, s.rms_eps, 1)]
         return Program(
             ttnn,
             "qkv_heads",
@@ -214,7 +217,7 @@ class QkvHeads(OpGraph):
             self._qkv_cbs(self.slots),
             Kernel([k_tiles, rows, chunk, SLOT_ROWS, self.columns, self.slots, *accessor_args(ttnn, x)], reader),
             Kernel([*heads_and_rows, SLOT_ROWS, *map(fp32_bits, (1 / s.hidden, s.rms_eps / TILE / p.parts))], compute),
-            Kernel([*heads_and_rows, chunk, *scalers, *accessor_args(ttnn, x, table, gamma, q, cache)], writer),
+            Kernel([*heads_and_rows, chunk, *accessor_args(ttnn, x, table, gamma, q, cache)], writer),
             semaphores=4,
             fidelity="HiFi3",
         )

@@ -21,6 +21,7 @@ constexpr uint32_t x_scale = get_compile_time_arg_val(7), x_eps = get_compile_ti
 constexpr uint32_t n = d / parts;
 constexpr uint32_t group = n == 2 && rows % 2 == 0 ? 2 : 1;  // tile rows that DEST holds: four tiles at most
 constexpr uint32_t slots = (k_tiles + slot - 1) / slot;
+constexpr uint32_t SCALER = (2 * rows + 2) * d;  // the first of them in CB_TABLES
 constexpr uint32_t half = slots / 2;
 // Products of a turn are summed in DEST, then put down. One group has two turns, for what is done meanwhile needs DEST;
 // of more groups each takes its turn with every slot.
@@ -45,7 +46,7 @@ ALWI void square_x(uint32_t first_k, uint32_t end_k) {
 }
 
 ALWI void fold_tables(Kind kind, uint32_t part) {
-    cb_wait_front(CB_TABLES, (2 * rows + 2) * d);
+    cb_wait_front(CB_TABLES, SCALER + SCALERS);
     const Table gamma{CB_TABLES, (2 * rows + (kind == Kind::Key)) * d};
     for (uint32_t row = 0; row < rows; ++row) {
         const Table cos{CB_TABLES, row * d}, sin{CB_TABLES, (rows + row) * d};
@@ -120,21 +121,22 @@ ALWI void sum(bool normed) {
     DeviceZoneScopedN("sums");
     if (normed) sum_squares(CB_Z, group, n, CB_SQUARES);
     constexpr uint32_t out = parts == 1 ? CB_FACTOR : CB_SUMS;
+    cb_wait_front(CB_TABLES, SCALER + SCALERS);
     cb_wait_front(CB_X_SQUARES, group);
-    reconfig_data_format(CB_SCALERS, CB_X_SQUARES);
+    reconfig_data_format(CB_TABLES, CB_X_SQUARES);
     pack_reconfig_data_format(out);
-    reduce_init<PoolType::SUM, ReduceDim::REDUCE_ROW>(CB_X_SQUARES, CB_SCALERS, out);
+    reduce_init<PoolType::SUM, ReduceDim::REDUCE_ROW>(CB_X_SQUARES, CB_TABLES, out);
     cb_reserve_back(out, group);
     if constexpr (parts > 1) cb_reserve_back(CB_SEND, group);
     tile_regs_acquire();
     for (uint32_t row = 0; row < group; ++row) {
-        const uint32_t times = normed ? EPSILON : ONE;
-        reduce_tile<PoolType::SUM, ReduceDim::REDUCE_ROW>(CB_X_SQUARES, CB_SCALERS, row, times, row);
+        const uint32_t times = SCALER + (normed ? EPSILON : ONE);
+        reduce_tile<PoolType::SUM, ReduceDim::REDUCE_ROW>(CB_X_SQUARES, CB_TABLES, row, times, row);
     }
     if (normed) {
         cb_wait_front(CB_SQUARES, group);
         for (uint32_t row = 0; row < group; ++row) {
-            reduce_tile<PoolType::SUM, ReduceDim::REDUCE_ROW>(CB_SQUARES, CB_SCALERS, row, MEAN_OF_HEAD, row);
+            reduce_tile<PoolType::SUM, ReduceDim::REDUCE_ROW>(CB_SQUARES, CB_TABLES, row, SCALER + MEAN_OF_HEAD, row);
         }
     }
     if constexpr (parts == 1) {
@@ -206,7 +208,6 @@ void kernel_main() {
     if (count == 0) return;
 
     compute_kernel_hw_startup(CB_X, CB_W, CB_Z);
-    cb_wait_front(CB_SCALERS, SCALERS);
     for (uint32_t column = first; column < first + count; ++column) {
         const Head head = head_at<heads, kv_heads>(column);
         multiply(head.kind, part, first_k, end_k);

@@ -4,7 +4,7 @@
 // Compile-time args   query heads, key heads, d, tile rows, cores of a head, K tiles of x and of a chunk of it, the
 // scalers
 //                     as two bf16, accessors of x, cos, q gamma, q, caches
-// Common args         addresses of x, cos, sin, q gamma, k gamma, q, K cache, V cache; tile rows of a cache
+// Common args         addresses of x, cos, sin, q gamma, k gamma, scalers, q, K cache, V cache; tile rows of a cache
 // Runtime args        first head, heads, part of the head, x, y of its other core, leader?, then the leader's rectangle
 #include "../shared/heads.h"
 #include "cbs.h"
@@ -14,17 +14,16 @@ constexpr uint32_t heads = get_compile_time_arg_val(0), kv_heads = get_compile_t
 constexpr uint32_t d = get_compile_time_arg_val(2), rows = get_compile_time_arg_val(3);
 constexpr uint32_t parts = get_compile_time_arg_val(4);
 constexpr uint32_t k_tiles = get_compile_time_arg_val(5), chunk = get_compile_time_arg_val(6);
-constexpr uint32_t FIRST_SCALER = 7;
-constexpr uint32_t n = d / parts, tables = (2 * rows + 2) * d;
+constexpr uint32_t n = d / parts, tables = (2 * rows + 2) * d + SCALERS;
 constexpr uint32_t group = n == 2 && rows % 2 == 0 ? 2 : 1;  // tile rows, as in compute.cpp
 
-constexpr auto x_args = TensorAccessorArgs<FIRST_SCALER + SCALERS>();
+constexpr auto x_args = TensorAccessorArgs<7>();
 constexpr auto table_args = TensorAccessorArgs<x_args.next_compile_time_args_offset()>();
 constexpr auto gamma_args = TensorAccessorArgs<table_args.next_compile_time_args_offset()>();
 constexpr auto q_args = TensorAccessorArgs<gamma_args.next_compile_time_args_offset()>();
 constexpr auto cache_args = TensorAccessorArgs<q_args.next_compile_time_args_offset()>();
 
-// Starts reading cos, sin and the gammas.
+// Starts reading cos, sin, the gammas and the scalers.
 inline void read_tables() {
     uint32_t to = get_write_ptr(CB_TABLES);
     const auto read = [&](const auto& args, uint32_t arg, uint32_t n) {
@@ -35,6 +34,7 @@ inline void read_tables() {
     read(table_args, 2, rows * d);
     read(gamma_args, 3, d);
     read(gamma_args, 4, d);
+    read(gamma_args, 5, SCALERS);
 }
 
 // x as it comes.
@@ -84,11 +84,11 @@ inline void write(const Head& head, uint32_t part, uint32_t first_row) {
         cb_pop_front(cb, group * n);
     };
     if (head.kind == Kind::Query) {
-        const auto q = TensorAccessor(q_args, get_common_arg_val<uint32_t>(5), get_tile_size(CB_Q));
+        const auto q = TensorAccessor(q_args, get_common_arg_val<uint32_t>(6), get_tile_size(CB_Q));
         write_to(q, CB_Q, (head.index * rows + first_row) * d);
     } else {
-        const uint32_t address = get_common_arg_val<uint32_t>(head.kind == Kind::Key ? 6 : 7);
-        const uint32_t cache_rows = get_common_arg_val<uint32_t>(8);
+        const uint32_t address = get_common_arg_val<uint32_t>(head.kind == Kind::Key ? 7 : 8);
+        const uint32_t cache_rows = get_common_arg_val<uint32_t>(9);
         const auto cache = TensorAccessor(cache_args, address, get_tile_size(CB_CACHE));
         write_to(cache, CB_CACHE, (head.index * cache_rows + cache_rows - rows + first_row) * d);
     }
@@ -106,9 +106,6 @@ void kernel_main() {
         raise_flag(get_semaphore(TABLES_HERE), everyone);
     }
     if (count) {
-        push_scaler(CB_SCALERS, get_compile_time_arg_val(FIRST_SCALER + MEAN_OF_HEAD));
-        push_scaler(CB_SCALERS, get_compile_time_arg_val(FIRST_SCALER + EPSILON));
-        push_scaler(CB_SCALERS, get_compile_time_arg_val(FIRST_SCALER + ONE));
         take_x();
         take_tables();
     }

@@ -24,14 +24,11 @@ inline void start_writing(const Accessor& tensor, uint32_t first_page, uint32_t 
     for (uint32_t i = 0; i < n; ++i) noc_async_write_page(first_page + i, tensor, from + i * get_tile_size(cb));
 }
 
-// Pushes the scaler of a sum: a bf16 tile with a value in the first row of each of its four faces, zeros elsewhere.
-// two: the value's bits, twice.
-inline void push_scaler(uint32_t cb, uint32_t two) {
-    constexpr uint32_t face_words = 128, row_words = 8;
+// Pushes the scaler of a sum: a bf16 tile with ones in the first row of each of its four faces, zeros elsewhere.
+inline void push_ones(uint32_t cb) {
+    constexpr uint32_t face_words = 128, row_words = 8, two_ones = 0x3F803F80;
     cb_reserve_back(cb, 1);
     volatile tt_l1_ptr uint32_t* tile = words_at(get_write_ptr(cb));
-    for (uint32_t i = 0; i < 4 * face_words; ++i) tile[i] = i % face_words < row_words ? two : 0;
+    for (uint32_t i = 0; i < 4 * face_words; ++i) tile[i] = i % face_words < row_words ? two_ones : 0;
     cb_push_back(cb, 1);
 }
-
-inline void push_ones(uint32_t cb) { push_scaler(cb, 0x3F803F80); }
