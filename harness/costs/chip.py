@@ -8,7 +8,7 @@ from dataclasses import Field, dataclass, field, fields, replace
 from harness.errors import UsageError
 
 ORIGIN = "predicted, not measured on silicon"
-CALIBRATION = "calibration p150: published constants, 4 fitted (virtual time: 3)"
+CALIBRATION = "calibration p150: published constants, 4 fitted"
 
 
 def _constant(value: float, unit: str, source: str) -> float:
