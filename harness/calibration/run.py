@@ -39,6 +39,12 @@ class Calibration:
     costs: Side
 
 
+def check_target(name: str) -> None:
+    """Raise ``UsageError`` for a target without a clock; better before it is opened."""
+    if name == "simulator":
+        raise UsageError("a functional simulator has no clock: calibrate on the device, or try it on the emulator")
+
+
 def run_calibration(
     target: Target,
     chip: Chip,
@@ -46,12 +52,7 @@ def run_calibration(
     progress: Progress = no_progress,
     twins: Mapping[str, Twin] = TWINS,
 ) -> Calibration:
-    """Time the twins and the ops of ``case`` on ``target``, and fit the constants of ``chip`` to them.
-
-    Raises ``UsageError`` for a target without a clock.
-    """
-    if target.name == "simulator":
-        raise UsageError("a functional simulator has no clock: calibrate on the device, or try it on the emulator")
+    """Time the twins and the ops of ``case`` on ``target``, and fit the constants of ``chip`` to them."""
     grid = target.device.compute_with_storage_grid_size()
     chip = replace(chip, grid=(grid.x, grid.y))
     origin = f"timed on {target.opened}" if target.name == "device" else f"of the emulator itself ({target.opened})"
