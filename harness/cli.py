@@ -273,6 +273,7 @@ def calibrate(
 ) -> None:
     """How fast is this card? Times small kernels and the op graph's ops, and fits the constants of the predictions."""
     record.check_path(file, "FILE")
+    calibration_module.check_target(target)
     case = Case()
     with open_target(target, TRACE_REGION if target == "device" else 0, chip=_chip(chip, calibration)) as opened:
         with _progress(3) as progress:

@@ -130,9 +130,3 @@ def test_a_constant_that_the_times_do_not_tell_is_kept():
     found = fit(model, {**truth, "a": 5.0, "c": 6.0}, model(truth), loose=["c"])
     assert set(found.fitted) == {"a", "c"} and found.values["d"] == 1.0
     assert found.values["a"] == pytest.approx(7, rel=0.01) and found.values["c"] == pytest.approx(5, rel=0.01)
-
-
-def test_a_simulator_is_not_calibrated(emulator):
-    emulator.name = "simulator"
-    with pytest.raises(UsageError, match="no clock"):
-        calibration.run_calibration(emulator, P150, Case())

@@ -9,7 +9,7 @@ show           tables for people
 """
 
 from harness.calibration.file import read, write
-from harness.calibration.run import Calibration, run_calibration
+from harness.calibration.run import Calibration, check_target, run_calibration
 from harness.calibration.show import render
 
-__all__ = ["Calibration", "read", "render", "run_calibration", "write"]
+__all__ = ["Calibration", "check_target", "read", "render", "run_calibration", "write"]

@@ -15,8 +15,8 @@ from harness.costs.chip import constants
 from harness.errors import UsageError
 from harness.targets import Target, open_target
 
-# Not for these measurements to tell: they show times, not cycles.
-CLOCK = ("clock", "clock_mhz")
+# Not for these measurements to tell: they show times, not cycles, and no op comes near the best that DRAM gives.
+KEPT = ("clock", "clock_mhz", "dram_peak", "dram_best")
 
 
 @dataclass(frozen=True)
@@ -39,6 +39,12 @@ class Calibration:
     costs: Side
 
 
+def check_target(name: str) -> None:
+    """Raise ``UsageError`` for a target without a clock; better before it is opened."""
+    if name == "simulator":
+        raise UsageError("a functional simulator has no clock: calibrate on the device, or try it on the emulator")
+
+
 def run_calibration(
     target: Target,
     chip: Chip,
@@ -46,12 +52,7 @@ def run_calibration(
     progress: Progress = no_progress,
     twins: Mapping[str, Twin] = TWINS,
 ) -> Calibration:
-    """Time the twins and the ops of ``case`` on ``target``, and fit the constants of ``chip`` to them.
-
-    Raises ``UsageError`` for a target without a clock.
-    """
-    if target.name == "simulator":
-        raise UsageError("a functional simulator has no clock: calibrate on the device, or try it on the emulator")
+    """Time the twins and the ops of ``case`` on ``target``, and fit the constants of ``chip`` to them."""
     grid = target.device.compute_with_storage_grid_size()
     chip = replace(chip, grid=(grid.x, grid.y))
     origin = f"timed on {target.opened}" if target.name == "device" else f"of the emulator itself ({target.opened})"
@@ -64,7 +65,7 @@ def _machine(target: Target, chip: Chip, twins: Mapping[str, Twin], progress: Pr
 
     progress("twins", "")
     measured = dict(zip(twins, measure.twin_us(target, measure.prepare(target, twins)), strict=True))
-    table = {c.name: c for c in machine_constants() if c.unit and c.mark != "A" and c.name not in CLOCK}
+    table = {c.name: c for c in machine_constants() if c.unit and c.mark != "A" and c.name not in KEPT}
     published = {name: c.value for name, c in table.items()}
     start = {name: chip.machine.get(name, value) for name, value in published.items()}
     others = {name: value for name, value in chip.machine.items() if name not in start}
@@ -87,7 +88,7 @@ def _costs(target: Target, chip: Chip, case: Case, progress: Progress) -> Side:
     """The cost model, to the ops."""
     b, times = measure.op_graph(target, case, progress)
     measured = dict(zip((line.label for line in b.lines), times, strict=True))
-    units = {name: unit for name, _, unit, _ in constants(chip) if name not in CLOCK}
+    units = {name: unit for name, _, unit, _ in constants(chip) if name not in KEPT}
 
     def predict(values: Mapping[str, float]) -> list[float]:
         trial = replace(chip, **values)  # type: ignore[arg-type]

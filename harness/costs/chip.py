@@ -8,7 +8,7 @@ from dataclasses import Field, dataclass, field, fields, replace
 from harness.errors import UsageError
 
 ORIGIN = "predicted, not measured on silicon"
-CALIBRATION = "calibration p150: published constants, 4 fitted (virtual time: 3)"
+CALIBRATION = "calibration p150: published constants, 4 fitted"
 
 
 def _constant(value: float, unit: str, source: str) -> float:
@@ -64,6 +64,11 @@ class Chip:
     def us(self, cycles: float) -> float:
         """Cycles -> us."""
         return cycles / (self.clock * 1e3)
+
+    @property
+    def bank_rate(self) -> float:
+        """B/cycle that a bank gives."""
+        return self.dram_best / self.banks / self.clock
 
     def dram_rate(self, page_bytes: int) -> float:
         """GB/s of all banks together for interleaved pages of a size: placement or request rate, the lower."""

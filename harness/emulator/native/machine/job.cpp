@@ -185,7 +185,6 @@ void read_job(std::istream& in) {
         t.seen.seen.assign(machine.threads.size(), 0);
         t.seen.seen[t.id] = 1;
         t.cbs.resize(kMaxCbs);
-        if (t.role >= Role::Unpack) t.clock = machine.chip.compute_start;
         for (int i = 0; i < kMaxCbs; ++i) t.cbs[size_t(i)].rd = t.cbs[size_t(i)].wr = t.core->cbs[size_t(i)].base;
     }
 }

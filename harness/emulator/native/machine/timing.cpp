@@ -9,7 +9,7 @@
 
 namespace lb {
 
-const char* const kStallNames[kStalls] = {"read", "write", "CB full", "CB empty", "semaphore", "registers"};
+const char* const kStallNames[kStalls] = {"read", "write", "CB full", "CB empty", "semaphore", "registers", "start"};
 
 namespace {
 
@@ -38,13 +38,16 @@ uint64_t book_bank(Thread& t, const Place& bank, uint32_t bytes, uint8_t noc, Ca
     const bool stream = t.pending.bank[noc] == bank.unit;
     t.pending.bank[noc] = bank.unit;
     DramBank& b = machine.dram_banks[bank.unit];
-    const double at_bank = flow(bytes, c.bank);
-    uint64_t begin = std::max({b.requests[noc].book(t.clock, double(c.request)), b.data.book(t.clock, at_bank),
-                               port.book(t.clock, stream ? at_bank : flow(bytes, c.core_scattered))});
-    if (!stream || !in_row(*t.core, bank, noc))
-        begin = std::max(begin, machine.scattered.book(t.clock, flow(bytes, c.scattered * machine.banks)));
-    if (machine.timeline.on) machine.timeline.moved(write, begin, whole(at_bank), bytes);
-    return begin;
+    const double at_bank = flow(bytes, c.bank), at_path = flow(bytes, c.scattered * machine.banks);
+    const uint64_t begin = std::max({b.requests[noc].book(t.clock, double(c.request)), b.data.book(t.clock, at_bank),
+                                     port.book(t.clock, stream ? at_bank : flow(bytes, c.core_scattered))});
+    if (stream && in_row(*t.core, bank, noc)) {
+        if (machine.timeline.on) machine.timeline.moved(write, begin, whole(at_bank), bytes);
+        return begin;
+    }
+    const uint64_t path = machine.scattered.book(t.clock, at_path);
+    if (machine.timeline.on) machine.timeline.moved(write, path, whole(at_path), bytes);
+    return std::max(begin, path);
 }
 
 void note(uint64_t& time, uint64_t at) { time = std::max(time, at); }

@@ -78,8 +78,8 @@ struct Chip {
 // The table as a JSON list.
 void print_constants();
 
-enum class Stall : uint8_t { Read, Write, CbFull, CbEmpty, Semaphore, Registers };
-constexpr int kStalls = 6;
+enum class Stall : uint8_t { Read, Write, CbFull, CbEmpty, Semaphore, Registers, Start };
+constexpr int kStalls = 7;
 extern const char* const kStallNames[kStalls];
 
 // A resource's bookings. They come in the order the threads run in, not in that of time, so a booking takes the first
