@@ -22,7 +22,7 @@ from harness.implementation import LayerEnv
 from harness.registry import parse
 from harness.shape import PRESETS, TILE, LayerShape, parse_shape
 from harness.targets import open_target
-from layer_impls._split_linear import SplitLinear
+from layer_impls._split_linear import SplitLinear, in_bank_order, share_starts
 from layer_impls._weights import bank_cores, deal, tiles_of, to_banks
 from tests.conftest import run_cli
 from tests.strategies import cases
@@ -127,14 +127,14 @@ def test_every_tile_of_a_weight_lies_where_its_core_reads_it(data, grid, column_
     )
     with open_target("emulator", grid=grid) as target:
         split = SplitLinear(target.ttnn, target.device, tokens, k, n, "fp32", column_tiles)
-        tensor = split.weights(weight, extra if column_tiles else None)
+        tensor, starts = in_bank_order((split, weight, extra if column_tiles else None)), share_starts(split)
         for group in split.groups:
             tiles = bank_tiles(target, tensor, group.bank)
             for w in group.workers:
                 own = [extra[group.columns[c], t, 0, 0].item() for c in w.own for t in range(column_tiles)]
                 units = [ids[c, u * split.unit + i] for u in w.units for c in group.columns for i in range(split.unit)]
                 want = torch.tensor([*own, *units]).float()
-                share = tiles[w.first_tile : w.first_tile + len(want)]
+                share = tiles[starts[w.core] : starts[w.core] + len(want)]
                 assert torch.equal(share, want.reshape(-1, 1, 1).expand_as(share))
     for what, whole in (("own", k), ("owned", n)):
         offsets = [g.columns.start if what == "own" else 0 for g in split.groups for _ in g.workers]
@@ -164,8 +164,9 @@ def test_bank_order_of_the_real_shape_takes_no_more_memory(grid):
     with open_target("emulator", grid=grid) as target:
         for k, n, columns in ((s.q_dim, s.hidden, 0), (s.inter, s.hidden, 2 * s.hidden // TILE)):
             split = SplitLinear(target.ttnn, target.device, s.tokens, k, n, "bfp8", columns)
+            starts = share_starts(split)
             fullest = max(
-                w.first_tile + len(w.own) * columns + len(w.units) * split.unit * len(g.columns)
+                starts[w.core] + len(w.own) * columns + len(w.units) * split.unit * len(g.columns)
                 for g in split.groups
                 for w in g.workers
             )
