@@ -160,7 +160,7 @@ class SplitLinear:
 
 
 def stream_cb(what: str, dtype: str, slot: int, slots: int, others: Iterable[Cb]) -> Cb:
-    """The buffer of the weights, CB 0, of slots of `slot` tiles: `slots` of them, or as many as L1 holds beside `others`.
+    """The buffer of the weights, CB 0: `slots` slots of `slot` tiles, or as many as L1 holds beside `others`.
 
     what: needs it all, for the `UsageError` where the least does not fit.
     """
