@@ -12,8 +12,8 @@ from harness.emulator.programs import Location, ProgramCounts, ThreadSpans, Time
 RUNNING = "running"
 WHOLE = "whole program"
 # What may decide, the nearest to the root first: a thread's own work and what comes from outside its core; its
-# siblings; what unpack, math and pack only pass on. Less than such a share of the time leaves it to the next. In a phase
-# the thread that is waited for may be missing, so there it takes more.
+# siblings; what unpack, math and pack only pass on. Less than such a share of the time leaves it to the next. In a
+# phase the thread that is waited for may be missing, so there it takes more.
 TIERS = (("read", "write", "semaphore", RUNNING), ("CB full", "CB empty"), ("registers",))
 DECIDES, DECIDES_PHASE = 0.25, 0.5
 

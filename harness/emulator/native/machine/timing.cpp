@@ -33,16 +33,19 @@ bool in_row(const Core& core, const Place& bank, uint8_t noc) {
 // its row shares no path with others.
 uint64_t book_bank(Thread& t, const Place& bank, uint32_t bytes, uint8_t noc, Calendar& port, bool write) {
     const Chip& c = machine.chip;
-    const uint64_t flow = cycles(bytes, c.bank);
     const bool stream = t.pending.bank[noc] == bank.unit;
     t.pending.bank[noc] = bank.unit;
     DramBank& b = machine.dram_banks[bank.unit];
-    uint64_t begin = std::max({b.requests[noc].book(t.clock, c.request), b.data.book(t.clock, flow),
-                               port.book(t.clock, cycles(bytes, stream ? c.bank : c.core_scattered))});
-    if (!stream || !in_row(*t.core, bank, noc))
-        begin = std::max(begin, machine.scattered.book(t.clock, cycles(bytes, c.scattered * machine.banks)));
-    if (machine.timeline.on) machine.timeline.moved(write, begin, flow, bytes);
-    return begin;
+    const uint64_t begin =
+        std::max({b.requests[noc].book(t.clock, c.request), b.data.book(t.clock, cycles(bytes, c.bank)),
+                  port.book(t.clock, cycles(bytes, stream ? c.bank : c.core_scattered))});
+    if (stream && in_row(*t.core, bank, noc)) {
+        if (machine.timeline.on) machine.timeline.moved(write, begin, cycles(bytes, c.bank), bytes);
+        return begin;
+    }
+    const uint64_t flow = cycles(bytes, c.scattered * machine.banks), path = machine.scattered.book(t.clock, flow);
+    if (machine.timeline.on) machine.timeline.moved(write, path, flow, bytes);
+    return std::max(begin, path);
 }
 
 void note(uint64_t& time, uint64_t at) { time = std::max(time, at); }
