@@ -1,6 +1,29 @@
 """The op graph with everything after the attention in one kernel.
 
 Replaces     wo, add, rms_norm (second), w1 + silu, w3, mul, w2, add: 19 ops become 12
+Core map     K of wo and of w2, and with w2 the columns of w1 and w3, split over the DRAM banks; N, and these columns, over
+             the cores in the NoC row of each: 8 groups of 5 to 8 cores at the real shape, 59 in all (_split_linear.py).
+             A leader a tile row collects x1 from the owners of its columns, norms it and multicasts it to the grid. The
+             residual stays with the owners
+us a call    73.8 predicted (emulator), 132.7 with bf16 weights; 73.9, 132.8 with 84 cores on a 13 x 10 grid; not measured.
+             linear_residual and swiglu one after the other: 80.5
+Binds        DRAM: 68.2 of the 73.8 us are its bytes at 500 GB/s, 4.0 the launch, 1.6 what follows the last weight. The
+             columns of w1 and w3 stream in while x1 and its norm are made
+Weights      a core's part of wo, its columns of w1 and w3 side by side with gamma of the norm multiplied in, its part of
+             w2, in bank order (_weights.py); as many bytes as before at the real shape
+Limits       the norm, and a row of x1, lie whole in the L1 of each core: hidden up to 4,128 at 64 tokens with inter 4
+             times that
+
+CBs of a core, for R tile rows and K tiles of hidden; each linear's as in layer_impls/linear_residual.py, with its own
+W and A (indices as in kernels/wo_swiglu/plan.h and kernels/shared/norm_leader.h)
+              wo   w2                                         On all cores
+    weights    0        as stored  the share, or what fits    6  norm of x1       bf16  R K
+    own        1   18   bf16       R A                        8  row of x1        bf16  K
+    in         2   19   bf16       R W                       Of a leader
+    partial    3   20   bf16       2 R U                      9  ones             bf16  1
+    parts      4   21   bf16       R O P                     10  squares          fp32  1
+    x          5   17   bf16       R O                       11  1 / rms, column  fp32  1
+    out       16   22   bf16       R O
 """
 
 from __future__ import annotations
