@@ -8,7 +8,7 @@ adds a partial result from each group and the residual. kernels/shared/split_lin
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -26,13 +26,12 @@ LEAST_SLOTS = 3  # of streamed weights: one more than reads in flight (kernels/s
 @dataclass(frozen=True)
 class Worker:
     """A core of a group. own: of the group's columns of activations; units: of N, in the order they are computed;
-    owned: output columns; first_tile: of its share in the bank."""
+    owned: output columns."""
 
     core: Core
     own: range
     units: tuple[int, ...]
     owned: range
-    first_tile: int
 
 
 @dataclass(frozen=True)
@@ -49,44 +48,64 @@ class Group:
         return Rectangle(*self.workers[0].core, len(self.workers), 1)
 
 
+def unit_columns(rows: int, n: int) -> int:
+    """Columns of N that are computed at once: what DEST holds."""
+    return next(columns for columns in range(max(1, DEST_TILES // rows), 0, -1) if n % columns == 0)
+
+
+def teams(ttnn: Any, device: Any, tokens: int, n: int, linears: Sequence[tuple[int, int]]) -> list[list[Core]]:
+    """The cores of each group, a group a bank, for linears of one program: each (k, column_tiles) as in `SplitLinear`.
+
+    As many cores as make the share of the busiest smallest, and of those numbers the smallest.
+    """
+    rows, n_tiles = tokens // TILE, n // TILE
+    unit = unit_columns(rows, n_tiles)
+    cores = bank_cores(ttnn, device)[: min(k for k, _ in linears) // TILE]
+    chosen = []
+    for bank, available in enumerate(cores):
+        columns = [(len(deal(k // TILE, len(cores))[bank]), tiles) for k, tiles in linears]
+        shares = [
+            sum(-(-own // size) * tiles + -(-n_tiles // unit // size) * unit * own for own, tiles in columns)
+            for size in range(1, len(available) + 1)
+        ]
+        chosen.append(available[: 1 + shares.index(min(shares))])
+    return chosen
+
+
 class SplitLinear:
     """Who does what in [tokens, k] x [k, n], on which cores of a device; sizes in tiles from here on.
 
     column_tiles: tiles of other weights that a core streams for each of its own columns of K, before its own of this.
-    unit: columns of N that are computed at once, what DEST holds. A group has as many cores as make the share of the
-    busiest smallest, and of those numbers the smallest.
+    cores: of each group, from `teams`; linears with the same have the same owners of columns.
     """
 
-    def __init__(self, ttnn: Any, device: Any, tokens: int, k: int, n: int, dtype: str, column_tiles: int = 0) -> None:
+    def __init__(
+        self,
+        ttnn: Any,
+        device: Any,
+        tokens: int,
+        k: int,
+        n: int,
+        dtype: str,
+        column_tiles: int = 0,
+        cores: Sequence[list[Core]] | None = None,
+    ) -> None:
         self.ttnn, self.device, self.dtype = ttnn, device, dtype
         self.rows, self.k, self.n, self.column_tiles = tokens // TILE, k // TILE, n // TILE, column_tiles
-        self.unit = next(u for u in range(max(1, DEST_TILES // self.rows), 0, -1) if self.n % u == 0)
-        units = self.n // self.unit
-        cores = bank_cores(ttnn, device)[: self.k]
-        columns = deal(self.k, len(cores))
-
-        def busiest(bank: int, workers: int) -> int:
-            own, n_units = -(-len(columns[bank]) // workers), -(-units // workers)
-            return own * column_tiles + n_units * self.unit * len(columns[bank])
-
-        sizes = []
-        for bank, available in enumerate(cores):
-            shares = [busiest(bank, workers) for workers in range(1, len(available) + 1)]
-            sizes.append(1 + shares.index(min(shares)))
-        owned = iter(deal(self.n, sum(sizes)))
+        self.unit = unit_columns(self.rows, self.n)
+        cores = cores or teams(ttnn, device, tokens, n, [(k, column_tiles)])
+        columns, owned = deal(self.k, len(cores)), iter(deal(self.n, sum(map(len, cores))))
         self.groups = [
-            self._group(bank, cores[bank][:size], columns[bank], units, [next(owned) for _ in range(size)])
-            for bank, size in enumerate(sizes)
+            self._group(bank, team, columns[bank], [next(owned) for _ in team]) for bank, team in enumerate(cores)
         ]
 
-    def _group(self, bank: int, cores: list[Core], columns: range, units: int, owned: list[range]) -> Group:
-        first, workers = 0, []
-        shares = zip(cores, deal(len(columns), len(cores)), deal(units, len(cores)), owned, strict=True)
-        for core, own, share, owns in shares:
+    def _group(self, bank: int, cores: list[Core], columns: range, owned: list[range]) -> Group:
+        workers = []
+        shares = deal(len(columns), len(cores)), deal(self.n // self.unit, len(cores))
+        for core, own, units, owns in zip(cores, *shares, owned, strict=True):
             # Groups begin with different units, so that an owner does not hear from all of them at once.
-            start = bank % max(1, len(share))
-            workers.append(Worker(core, own, (*share[start:], *share[:start]), owns, first))
-            first += len(own) * self.column_tiles + len(share) * self.unit * len(columns)
+            start = bank % max(1, len(units))
+            workers.append(Worker(core, own, (*units[start:], *units[:start]), owns))
         return Group(bank, columns, tuple(workers))
 
     @property
@@ -109,50 +128,76 @@ class SplitLinear:
         """Rows of a unit's weight that are read at once."""
         return block_rows(self.width, self.unit, self.dtype)
 
-    def weights(self, weight: torch.Tensor, columns: torch.Tensor | None = None) -> Any:
-        """[k, n], and column_tiles tiles [column_tiles, 32, 32] for each column of K -> one tensor in bank order."""
-        tiles = tiles_of(weight)
-        banks = [tiles[:0, 0]] * self.device.dram_grid_size().x
-        for group in self.groups:
-            rows, shares = tiles[group.columns.start : group.columns.stop], []
-            for worker in group.workers:
-                if columns is not None:
-                    shares += [columns[group.columns[c]] for c in worker.own]
-                shares += [rows[:, u * self.unit : (u + 1) * self.unit] for u in worker.units]
-            banks[group.bank] = torch.cat([share.reshape(-1, TILE, TILE) for share in shares])
-        return to_banks(self.ttnn, self.device, banks, self.dtype)
-
-    def cbs(self, what: str, slot: int, blocks: int, others: Sequence[Cb] = ()) -> list[Cb]:
-        """Of every worker, beside `others`; as much of the stream as L1 holds.
-
-        slot: tiles of a slot. blocks: slots that a column of `column_tiles` takes. what: needs it, for the error.
-        """
-        own = max(len(w.own) for w in self.workers)
+    def cbs(self, own: int, activations: int, partial: int, parts: int, x: int, out: int) -> list[Cb]:
+        """Of every worker, but for the weights, under these indices (SplitCbs in kernels/shared/split_cbs.h)."""
         owned = max(len(w.owned) for w in self.workers)
-        columns = {1: own, 2: self.width, 3: 2 * self.unit, 4: owned * self.parts, 5: owned, 16: owned}
-        cbs = buffers("bf16", {index: self.rows * n for index, n in columns.items()})
-        check_l1(what, (*cbs, *others, Cb(0, self.dtype, LEAST_SLOTS * slot)))
-        down_blocks = -(-self.width // self.block)
-        stream = max(len(w.own) * blocks + len(w.units) * down_blocks for w in self.workers)
-        rest = CB_BUDGET - sum(cb.bytes for cb in (*cbs, *others))
-        slots = min(rest // (slot * TILE_BYTES[self.dtype]), max(stream, LEAST_SLOTS))
-        return [*cbs, Cb(0, self.dtype, slots * slot)]
+        columns = {own: max(len(w.own) for w in self.workers), activations: self.width, partial: 2 * self.unit}
+        columns |= {parts: owned * self.parts, x: owned, out: owned}
+        return buffers("bf16", {index: self.rows * n for index, n in columns.items()})
+
+    def slots(self, worker: Worker, column_slots: int = 0) -> int:
+        """Slots of the stream that a worker reads. column_slots: for each column of `column_tiles`."""
+        return len(worker.own) * column_slots + len(worker.units) * -(-self.width // self.block)
 
     def movement_args(self) -> Mapping[Core, list[int]]:
         """Runtime args of split_linear.h."""
         owner = {column: worker for worker in self.workers for column in worker.owned}
-
-        def packed(core: Core, place: int = 0) -> int:
-            noc = self.device.worker_core_from_logical_core(self.ttnn.CoreCoord(*core))
-            packed: int = noc.x | noc.y << 8 | place << 16
-            return packed
-
         args = {}
         for index, group in enumerate(self.groups):
             for i, w in enumerate(group.workers):
-                peers = [packed(worker.core) for worker in (*group.workers[i:], *group.workers[:i])]
+                peers = [self.packed(worker.core) for worker in (*group.workers[i:], *group.workers[:i])]
                 columns = [unit * self.unit + c for unit in w.units for c in range(self.unit)]
-                owners = [packed(owner[c].core, c - owner[c].owned.start) for c in columns]
+                owners = [self.packed(owner[c].core) | c - owner[c].owned.start << 16 for c in columns]
                 own = [index, len(group.columns), w.own.start, len(w.own), group.columns.start]
                 args[w.core] = [*own, len(w.owned), w.owned.start, len(peers), len(columns), *peers, *owners]
         return args
+
+    def packed(self, core: Core) -> int:
+        """NoC coordinates of a core in a word: x | y << 8."""
+        noc = self.device.worker_core_from_logical_core(self.ttnn.CoreCoord(*core))
+        packed: int = noc.x | noc.y << 8
+        return packed
+
+
+def stream_cb(what: str, dtype: str, slot: int, slots: int, others: Iterable[Cb]) -> Cb:
+    """The buffer of the weights, CB 0: `slots` slots of `slot` tiles, or as many as L1 holds beside `others`.
+
+    what: needs it all, for the `UsageError` where the least does not fit.
+    """
+    others = list(others)
+    check_l1(what, (*others, Cb(0, dtype, LEAST_SLOTS * slot)))
+    fit = (CB_BUDGET - sum(cb.bytes for cb in others)) // (slot * TILE_BYTES[dtype])
+    return Cb(0, dtype, slot * min(fit, max(slots, LEAST_SLOTS)))
+
+
+def share_starts(*linears: SplitLinear) -> dict[Core, int]:
+    """Where in its bank each core's share of all weights begins, in tiles: its share of the first, then of the next."""
+    starts = {}
+    for groups in zip(*(linear.groups for linear in linears), strict=True):
+        first = 0
+        for workers in zip(*(group.workers for group in groups), strict=True):
+            starts[workers[0].core] = first
+            for linear, group, worker in zip(linears, groups, workers, strict=True):
+                first += len(worker.own) * linear.column_tiles
+                first += len(worker.units) * linear.unit * len(group.columns)
+    return starts
+
+
+def in_bank_order(*weights: tuple[SplitLinear, torch.Tensor, torch.Tensor | None]) -> Any:
+    """Weights of one program as one tensor on the device, shares where `share_starts` says.
+
+    Of each linear [k, n], and where it has column_tiles [k / 32, column_tiles, 32, 32].
+    """
+    first = weights[0][0]
+    banks: list[list[torch.Tensor]] = [[] for _ in range(first.device.dram_grid_size().x)]
+    tiles = [tiles_of(weight) for _, weight, _ in weights]
+    for groups in zip(*(linear.groups for linear, _, _ in weights), strict=True):
+        bank = banks[groups[0].bank]
+        for workers in zip(*(group.workers for group in groups), strict=True):
+            for (linear, _, columns), tile, group, worker in zip(weights, tiles, groups, workers, strict=True):
+                rows = tile[group.columns.start : group.columns.stop]
+                if columns is not None:
+                    bank += [columns[group.columns[c]] for c in worker.own]
+                bank += [rows[:, u * linear.unit : (u + 1) * linear.unit].reshape(-1, TILE, TILE) for u in worker.units]
+    stacked = [torch.cat(bank) if bank else tiles[0][:0, 0] for bank in banks]
+    return to_banks(first.ttnn, first.device, stacked, first.dtype)

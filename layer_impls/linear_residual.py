@@ -33,7 +33,7 @@ from harness.dtypes import TILE_BYTES
 from harness.implementation import LayerEnv
 from harness.weights import LayerWeights
 from layer_impls._program import Kernel, Program, accessor_args, empty_tile_tensor
-from layer_impls._split_linear import SplitLinear
+from layer_impls._split_linear import SplitLinear, in_bank_order, share_starts, stream_cb
 from layer_impls.op_graph import OpGraph, OpGraphOptions
 
 
@@ -45,7 +45,10 @@ class LinearResidual(OpGraph):
         s = env.shape
         self.out = SplitLinear(env.ttnn, env.device, s.tokens, s.q_dim, s.hidden, env.weight_dtype)
         what = f"wo of {s.q_dim} x {s.hidden} at {s.tokens} tokens"
-        self.out_cbs = self.out.cbs(what, self.out.unit * self.out.block, 0)
+        self.out_slot = self.out.unit * self.out.block
+        cbs = self.out.cbs(1, 2, 3, 4, 5, 16)
+        slots = max(self.out.slots(w) for w in self.out.workers)
+        self.out_cbs = [*cbs, stream_cb(what, env.weight_dtype, self.out_slot, slots, cbs)]
         self.out_program: Program | None = None
 
     def _plain_weights(self) -> list[str]:
@@ -53,7 +56,7 @@ class LinearResidual(OpGraph):
 
     def prepare(self, i: int, weights: LayerWeights) -> None:
         super().prepare(i, weights)
-        self.weights[i]["wo"] = self.out.weights(weights.wo)
+        self.weights[i]["wo"] = in_bank_order((self.out, weights.wo, None))
 
     def _out_projection(self, i: int, x: Any, o: Any) -> Any:
         w = self.weights[i]["wo"]
@@ -65,13 +68,13 @@ class LinearResidual(OpGraph):
 
     def _build_out(self, o: Any, x: Any) -> Program:
         ttnn, split = self.env.ttnn, self.out
-        reader, compute = {}, {}
+        reader, compute, starts = {}, {}, share_starts(split)
         for group in split.groups:
             width = len(group.columns)
             for w in group.workers:
-                reader[w.core] = [group.bank, w.first_tile * TILE_BYTES[split.dtype], width, len(w.units)]
+                reader[w.core] = [group.bank, starts[w.core] * TILE_BYTES[split.dtype], width, len(w.units)]
                 compute[w.core] = [width, len(w.units), len(w.owned)]
-        slots = self.out_cbs[-1].tiles // (split.unit * split.block)
+        slots = self.out_cbs[-1].tiles // self.out_slot
         sizes = [split.rows, split.unit, len(split.groups), split.parts, split.k, split.n]
         return Program(
             ttnn,

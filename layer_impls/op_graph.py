@@ -82,11 +82,7 @@ class OpGraph(Implementation):
         q = self._queries(i, x, k_cache, v_cache)
         o = self._attend(q, k_cache, v_cache)
         ttnn.deallocate(q)
-        x1, h2 = self._after_attention(i, x, o)
-        ttnn.deallocate(o)
-        x2 = self._mlp(i, x1, h2)
-        ttnn.deallocate(x1)
-        return x2
+        return self._rest(i, x, o)
 
     # The blocks of the layer, then their steps. Fused kernels replace either: subclasses override them one by one.
 
@@ -107,6 +103,14 @@ class OpGraph(Implementation):
         o = ttnn.experimental.nlp_concat_heads(a, memory_config=ttnn.DRAM_MEMORY_CONFIG)
         ttnn.deallocate(a)
         return o
+
+    def _rest(self, i: int, x: Any, o: Any) -> Any:
+        """The layer's output from its input and that of the attention, [1, 1, T, q_dim]; frees o."""
+        x1, h2 = self._after_attention(i, x, o)
+        self.env.ttnn.deallocate(o)
+        x2 = self._mlp(i, x1, h2)
+        self.env.ttnn.deallocate(x1)
+        return x2
 
     def _after_attention(self, i: int, x: Any, o: Any) -> tuple[Any, Any]:
         """x1 = x + o wo, and what `_mlp` takes for the norm of x1."""

@@ -51,9 +51,16 @@ from layer_impls._program import (
     empty_tile_tensor,
     fp32_bits,
 )
-from layer_impls._split_linear import SplitLinear
+from layer_impls._split_linear import SplitLinear, in_bank_order, share_starts, stream_cb
 from layer_impls._weights import block_rows, tiles_of
 from layer_impls.op_graph import OpGraph, OpGraphOptions
+
+
+def gate_up_columns(weights: LayerWeights) -> torch.Tensor:
+    """w1 and w3 with gamma of the norm before them: [inter / 32, hidden / 32 * 2, 32, 32], side by side row by row."""
+    gamma = weights.norm2.float()[:, None]
+    columns = torch.stack([tiles_of(w.float() * gamma) for w in (weights.w1, weights.w3)], 2)
+    return columns.transpose(0, 1).flatten(1, 2)
 
 
 class Swiglu(OpGraph):
@@ -67,7 +74,9 @@ class Swiglu(OpGraph):
         self.mlp_slot = max(2 * self.mlp_block, self.mlp.unit * self.mlp.block)
         self.norm_cb = buffers("bf16", {6: self.mlp.rows * hidden})
         what = f"an MLP of {s.hidden} x {s.inter} at {s.tokens} tokens"
-        self.mlp_cbs = self.mlp.cbs(what, self.mlp_slot, -(-hidden // self.mlp_block), self.norm_cb)
+        cbs = self.mlp.cbs(1, 2, 3, 4, 5, 16)
+        slots = max(self.mlp.slots(w, -(-hidden // self.mlp_block)) for w in self.mlp.workers)
+        self.mlp_cbs = [*cbs, stream_cb(what, env.weight_dtype, self.mlp_slot, slots, (*cbs, *self.norm_cb))]
         self.leader_cbs = [*buffers("bf16", {8: hidden, 9: 1}), *buffers("fp32", {10: 1, 11: 1})]
         check_l1(what, (*self.norm_cb, *self.leader_cbs))
         self.mlp_program: Program | None = None
@@ -77,9 +86,7 @@ class Swiglu(OpGraph):
 
     def prepare(self, i: int, weights: LayerWeights) -> None:
         super().prepare(i, weights)
-        gamma = weights.norm2.float()[:, None]
-        columns = torch.stack([tiles_of(t.float() * gamma) for t in (weights.w1, weights.w3)], 2)
-        self.weights[i]["mlp"] = self.mlp.weights(weights.w2.float(), columns.transpose(0, 1))
+        self.weights[i]["mlp"] = in_bank_order((self.mlp, weights.w2.float(), gate_up_columns(weights)))
 
     def _mlp_norm(self, i: int, x1: Any) -> Any:
         return None  # a part of the program
@@ -95,11 +102,11 @@ class Swiglu(OpGraph):
     def _build_mlp(self, x1: Any) -> Program:
         ttnn, s, split, hidden = self.env.ttnn, self.env.shape, self.mlp, self.mlp.n
         accessor = accessor_args(ttnn, x1)
-        reader, compute = {}, {}
+        reader, compute, starts = {}, {}, share_starts(split)
         for group in split.groups:
             width = len(group.columns)
             for w in group.workers:
-                offset = w.first_tile * TILE_BYTES[split.dtype]
+                offset = starts[w.core] * TILE_BYTES[split.dtype]
                 reader[w.core] = [group.bank, offset, len(w.own), width, len(w.units)]
                 compute[w.core] = [len(w.own), width, len(w.units), len(w.owned)]
         grid = Rectangle(0, 0, self.grid.x, self.grid.y)

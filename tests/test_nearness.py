@@ -22,6 +22,7 @@ CASES = [
     pytest.param("heads_rope", "small", 100, 256, "bfp8", id="heads_rope, bfp8 cache"),
     pytest.param("swiglu", "small", 100, 256, "bf16", id="swiglu"),
     pytest.param("linear_residual", "small", 100, 256, "bf16", id="linear_residual"),
+    pytest.param("wo_swiglu", "small", 100, 256, "bf16", id="wo_swiglu"),
     pytest.param("op_graph", "alpamayo2_super", 4700, 8192, "bf16", id="real size", marks=pytest.mark.slow),
 ]
 
@@ -89,15 +90,13 @@ def test_the_fused_kernels_give_the_bits_of_the_real_ttnn(shape, S, Smax, cache)
 
 
 def streamed_blocks(target, inputs: Inputs) -> list[torch.Tensor]:
-    """What the kernels that stream weights make of given activations: x + o wo, and the MLP of x."""
+    """What the kernels that stream weights make of given activations: x + o wo, the MLP of x, the layer's rest."""
     outputs = []
-    for spec in ("linear_residual", "swiglu"):
+    for spec, block in (("linear_residual", "_out_projection"), ("swiglu", "_mlp"), ("wo_swiglu", "_rest")):
         bench = Bench.prepare(target, parse(spec), inputs)
         o = inputs.x.repeat(1, 1, 1, 8)[..., : inputs.case.shape.q_dim]
         o = to_device(target.ttnn, target.device, o, "bf16")
-        block = bench.implementation
-        out = block._out_projection(0, bench.x, o) if spec == "linear_residual" else block._mlp(0, bench.x, None)
-        outputs.append(bench.read(out))
+        outputs.append(bench.read(getattr(bench.implementation, block)(0, bench.x, o)))
     return outputs
 
 

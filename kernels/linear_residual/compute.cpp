@@ -10,7 +10,7 @@ void kernel_main() {
     constexpr uint32_t block = get_compile_time_arg_val(2), parts = get_compile_time_arg_val(3);
     const uint32_t width = get_arg_val<uint32_t>(0), units = get_arg_val<uint32_t>(1), owned = get_arg_val<uint32_t>(2);
 
-    compute_kernel_hw_startup<SrcOrder::Reverse>(CB_IN, CB_WEIGHTS, CB_PARTIAL);
-    push_products<rows, columns>(CB_IN, width, CB_WEIGHTS, block * columns, block, units, CB_PARTIAL);
-    add_parts<rows, parts>(CB_X, CB_PARTS, owned, CB_OUT);
+    compute_kernel_hw_startup<SrcOrder::Reverse>(SPLIT.in, CB_WEIGHTS, SPLIT.partial);
+    push_products<rows, columns>(SPLIT.in, width, CB_WEIGHTS, block * columns, block, units, SPLIT.partial);
+    add_parts<rows, parts>(SPLIT.x, SPLIT.parts, owned, SPLIT.out);
 }

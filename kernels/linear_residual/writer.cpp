@@ -11,17 +11,17 @@ void kernel_main() {
     constexpr uint32_t in_width = get_compile_time_arg_val(4), out_width = get_compile_time_arg_val(5);
     constexpr auto in_args = TensorAccessorArgs<6>();
     constexpr auto out_args = TensorAccessorArgs<in_args.next_compile_time_args_offset()>();
-    const auto in = TensorAccessor(in_args, get_common_arg_val<uint32_t>(0), get_tile_size(CB_OWN));
-    const auto x = TensorAccessor(out_args, get_common_arg_val<uint32_t>(1), get_tile_size(CB_X));
-    const auto out = TensorAccessor(out_args, get_common_arg_val<uint32_t>(2), get_tile_size(CB_OUT));
+    const auto in = TensorAccessor(in_args, get_common_arg_val<uint32_t>(0), get_tile_size(SPLIT.own));
+    const auto x = TensorAccessor(out_args, get_common_arg_val<uint32_t>(1), get_tile_size(SPLIT.x));
+    const auto out = TensorAccessor(out_args, get_common_arg_val<uint32_t>(2), get_tile_size(SPLIT.out));
     const Split split(0);
     const uint32_t own = split.get(OWN), owned = split.get(OWNED);
 
-    start_reading_columns<rows>(in, in_width, split.get(GROUP_COLUMN) + split.get(FIRST_OWN), own, CB_OWN);
-    start_reading_columns<rows>(x, out_width, split.get(FIRST_OWNED), owned, CB_X);
+    start_reading_columns<rows>(in, in_width, split.get(GROUP_COLUMN) + split.get(FIRST_OWN), own, SPLIT.own);
+    start_reading_columns<rows>(x, out_width, split.get(FIRST_OWNED), owned, SPLIT.x);
     noc_async_read_barrier();
-    cb_push_back(CB_OWN, own * rows);
-    cb_push_back(CB_X, owned * rows);
+    cb_push_back(SPLIT.own, own * rows);
+    cb_push_back(SPLIT.x, owned * rows);
     gather<rows>(split);
     scatter<rows, columns, groups, parts>(split);
     write_owned<rows>(split, out, out_width);

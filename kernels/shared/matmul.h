@@ -31,6 +31,7 @@ template <uint32_t rows, uint32_t columns>
 ALWI void push_products(uint32_t in, uint32_t width, uint32_t weights, uint32_t slot, uint32_t block, uint32_t units,
                         uint32_t out) {
     DeviceZoneScopedN("products");
+    reconfig_data_format(weights, in);
     pack_reconfig_data_format(out);
     matmul_block_init(in, weights, 0, columns, rows, width);
     cb_wait_front(in, rows * width);
@@ -50,15 +51,15 @@ ALWI void push_products(uint32_t in, uint32_t width, uint32_t weights, uint32_t 
 }
 
 // out = x + the sum of `parts` (even) partial results, for n columns of `rows` tiles; the parts are
-// [n][parts][rows] tiles of the format of x.
-template <uint32_t rows, uint32_t parts>
+// [n][parts][rows] tiles of the format of x. copies: how many buffers from `out` on get it.
+template <uint32_t rows, uint32_t parts, uint32_t copies = 1>
 ALWI void add_parts(uint32_t x, uint32_t partial, uint32_t n, uint32_t out) {
     if (n == 0) return;
     DeviceZoneScopedN("add parts");
     reconfig_data_format(x, x);
     pack_reconfig_data_format(out);
     cb_wait_front(x, n * rows);
-    cb_reserve_back(out, n * rows);
+    for (uint32_t i = 0; i < copies; ++i) cb_reserve_back(out + i, n * rows);
     for (uint32_t column = 0; column < n; ++column) {
         tile_regs_acquire();
         copy_init(x);
@@ -73,10 +74,12 @@ ALWI void add_parts(uint32_t x, uint32_t partial, uint32_t n, uint32_t out) {
         }
         tile_regs_commit();
         tile_regs_wait();
-        for (uint32_t r = 0; r < rows; ++r) pack_tile(r, out);
+        for (uint32_t i = 0; i < copies; ++i) {
+            for (uint32_t r = 0; r < rows; ++r) pack_tile(r, out + i);
+        }
         tile_regs_release();
     }
-    cb_push_back(out, n * rows);
+    for (uint32_t i = 0; i < copies; ++i) cb_push_back(out + i, n * rows);
     cb_pop_front(x, n * rows);
     cb_pop_front(partial, n * parts * rows);
 }

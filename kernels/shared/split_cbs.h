@@ -5,9 +5,14 @@
 #include <cstdint>
 
 constexpr uint32_t CB_WEIGHTS = 0;  // slots of weights, as they stream in
-constexpr uint32_t CB_OWN = 1;      // activations that this core brings, column by column
-constexpr uint32_t CB_IN = 2;       // activations of the group, [rows][width]
-constexpr uint32_t CB_PARTIAL = 3;  // partial results on their way out
-constexpr uint32_t CB_PARTS = 4;    // partial results of owned columns, [owned][parts][rows]
-constexpr uint32_t CB_X = 5;        // residual of owned columns, column by column
-constexpr uint32_t CB_OUT = 16;     // owned columns
+
+struct SplitCbs {
+    uint32_t own;      // activations that this core brings, column by column
+    uint32_t in;       // activations of the group, [rows][width]
+    uint32_t partial;  // partial results on their way out
+    uint32_t parts;    // partial results of owned columns, [owned][parts][rows]
+    uint32_t x;        // residual of owned columns, column by column
+    uint32_t out;      // owned columns
+};
+
+constexpr SplitCbs SPLIT{1, 2, 3, 4, 5, 16};  // of a program with one such linear

@@ -4,7 +4,7 @@
 // Common args         addresses of the weights, of x1
 // Runtime args        tile row
 #include "../shared/dataflow.h"
-#include "cbs.h"
+#include "../shared/norm_leader.h"
 
 void kernel_main() {
     constexpr uint32_t hidden = get_compile_time_arg_val(0), piece = 8, depth = 8;

@@ -4,8 +4,8 @@
 //                     slot, slots
 // Common args         addresses of the weights, of x1
 // Runtime args        bank, offset of the share in it, own columns, width, units
+#include "../shared/split_cbs.h"
 #include "../shared/stream.h"
-#include "cbs.h"
 
 void kernel_main() {
     constexpr uint32_t hidden = get_compile_time_arg_val(0), block = get_compile_time_arg_val(1);
