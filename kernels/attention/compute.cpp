@@ -23,13 +23,13 @@ void kernel_main() {
         const uint32_t active = read_tile_value(CB_INFO, 0, INFO_ACTIVE);
         const uint32_t partial = read_tile_value(CB_INFO, 0, INFO_PARTIAL);
         cb_pop_front(CB_INFO, 1);
-        const auto statistics = [&] {
-            if (owned) merge_statistics<W, r, scale>(owned, active);
+        const auto tops = [&] {
+            if (owned) merge_tops<W, r, scale>(owned, active);
         };
         if (rows) {
-            attend<R, D, B, scale, several>(rows, partial, statistics);
+            attend<R, D, B, scale, several>(rows, partial, tops);
         } else {
-            statistics();
+            tops();
         }
         if (owned) merge_sums<W, r, c>(owned, active);
     }

@@ -95,19 +95,17 @@ ALWI void push_scores(uint32_t first, uint32_t width, uint32_t partial) {
 }
 
 // The scores of a block chunk by chunk as K comes, and CB_TOP, the row maxima, of the blocks before too if it
-// continues. Maxima of a chunk are looked for while the next one is multiplied. `out` gets them too.
+// continues. `out` gets them too.
 template <uint32_t R, uint32_t D, uint32_t B>
 ALWI void push_all_scores(uint32_t n, uint32_t partial, bool continues, uint32_t out) {
     uint32_t old = continues ? CB_OLD_TOP : NO_CB;
     cb_wait_front(CB_Q, R * D);
     for (uint32_t first = 0; first < n; first += CHUNK) {
-        push_scores<R, D>(first, at_most(n - first, CHUNK), partial);
-        if (first == 0) continue;
-        push_tops<R>(first - CHUNK, CHUNK, old, NO_CB);
+        const uint32_t width = at_most(n - first, CHUNK);
+        push_scores<R, D>(first, width, partial);
+        push_tops<R>(first, width, old, first + width == n ? out : NO_CB);
         old = CB_TOP;
     }
-    const uint32_t last = (n - 1) / CHUNK * CHUNK;
-    push_tops<R>(last, n - last, old, out);
     cb_wait_front(CB_K, B * D);
     cb_pop_front(CB_K, B * D);
     // Blocks are handled whole, so that no chunk wraps.

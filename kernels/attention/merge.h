@@ -92,25 +92,25 @@ ALWI void push_output(uint32_t i, uint32_t active) {
     cb_pop_front(CB_FACTORS, W);
 }
 
-// For the `rows` rows that a core owns: what each of the `active` workers counts for, and the total.
+// For the `rows` rows that a core owns: what each of the `active` workers counts for.
 template <uint32_t W, uint32_t r, uint16_t scale>
-ALWI void merge_statistics(uint32_t rows, uint32_t active) {
-    DeviceZoneScopedN("statistics");
+ALWI void merge_tops(uint32_t rows, uint32_t active) {
+    DeviceZoneScopedN("merge tops");
     cb_wait_front(CB_TOPS, W * r);
     for (uint32_t i = 0; i < rows; ++i) {
         push_merged_top<r>(i, active);
         push_factors<W, r, scale>(i, active);
     }
-    cb_wait_front(CB_TOTALS, W * r);
-    for (uint32_t i = 0; i < rows; ++i) push_inverse<W, r>(i, active);
     cb_pop_front(CB_TOPS, W * r);
-    cb_pop_front(CB_TOTALS, W * r);
 }
 
-// The rows themselves, c tiles each.
+// The rows themselves, c tiles each: the totals while the sums travel.
 template <uint32_t W, uint32_t r, uint32_t c>
 ALWI void merge_sums(uint32_t rows, uint32_t active) {
     DeviceZoneScopedN("merge");
+    cb_wait_front(CB_TOTALS, W * r);
+    for (uint32_t i = 0; i < rows; ++i) push_inverse<W, r>(i, active);
+    cb_pop_front(CB_TOTALS, W * r);
     cb_wait_front(CB_SUMS, W * r * c);
     for (uint32_t i = 0; i < rows; ++i) push_output<W, r, c>(i, active);
     cb_pop_front(CB_SUMS, W * r * c);
