@@ -1,4 +1,4 @@
-"""The layer in four programs: right as a whole, on both targets, whatever changes between its calls."""
+"""The layer in three programs: right as a whole, on both targets, whatever changes between its calls."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ from tests.test_cli import run_main
 from tests.test_fused import UNEVEN, check_moved_tensors, check_trace
 
 GRIDS = ((11, 10), (13, 10))
-PROGRAMS = ["qkv_heads", "attention", "linear_residual", "swiglu"]
+PROGRAMS = ["qkv_heads", "attention", "wo_swiglu"]
 
 
 def check(case: Case, schedules: range = range(1, 2), grid: tuple[int, int] = GRIDS[0]) -> None:
@@ -83,7 +83,7 @@ def test_tensors_and_context_may_change_between_calls_of_the_real_ttnn(check_cha
     assert done.returncode == 0, done.stdout + done.stderr
 
 
-def test_a_layer_is_four_programs_that_say_what_they_hold_of_l1(monkeypatch, capsys, tmp_path):
+def test_a_layer_is_three_programs_that_say_what_they_hold_of_l1(monkeypatch, capsys, tmp_path):
     path = tmp_path / "blocks.json"
     size = ("--shape", "tiny", "-S", "40", "--max-seq", "128")
     code, out, err = run_main(monkeypatch, capsys, "breakdown", "fused_blocks", *size, "--l1", "--json", str(path))
@@ -114,7 +114,7 @@ def test_a_shape_that_one_block_cannot_hold_says_so(emulator):
 @pytest.mark.slow
 @pytest.mark.parametrize("grid", GRIDS)
 @pytest.mark.parametrize("cache, most", [("bf16", 175), ("bfp8", 160)])
-def test_the_real_layer_is_predicted_within_what_four_programs_should_take(grid, cache, most):
+def test_the_real_layer_is_predicted_within_what_three_programs_should_take(grid, cache, most):
     with open_target("emulator", grid=grid) as target:
         bench = Bench.prepare(target, parse("fused_blocks"), Inputs.random(Case(cache=cache)))
         with target.recorder.recording() as calls:
