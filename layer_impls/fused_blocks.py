@@ -8,7 +8,7 @@ us a layer   predicted by the emulator (bfp8 weights), not measured on silicon; 
                  1024  bfp8    108.7   109.7   (85.7)   19.7        16.6        72.3
                  4700  bf16    139.7   140.1  (120.1)   20.0        47.4        72.3
                  4700  bfp8    128.6   126.6  (101.8)   19.7        36.5        72.3     (11x10)
-Binds        DRAM in all three; then what follows the last byte: the writes of q, K and V, the merge of attention's parts
+Binds        DRAM in all three; then what follows the last byte: writes of q, K and V; the merge of attention's parts
 CBs          theirs; `layerbench breakdown fused_blocks --l1` lists them
 Weights      theirs, in bank order; as many bytes as before
 Limits       theirs: the strictest is that activations lie whole in the L1 of each core, in qkv_heads and wo_swiglu
