@@ -62,14 +62,14 @@ class Counts:
 
 @dataclass(frozen=True)
 class ProgramCounts:
-    """One run of a program: the total, each core by its logical (x, y), the time predicted for it, what it held of L1,
-    and what happened when, where that was kept."""
+    """One run of a program: the total, each core by its logical (x, y), the time predicted for it, what happened when,
+    where that was kept, and what it held of L1."""
 
     total: Counts
     cores: Mapping[tuple[int, int], Counts]
     predicted: Prediction
-    l1: Sequence[L1Map]
     timeline: Timeline | None = None
+    l1: Sequence[L1Map] = ()
 
     @staticmethod
     def of_report(report: Mapping[str, Any], l1: Sequence[L1Map]) -> ProgramCounts:
@@ -80,4 +80,4 @@ class ProgramCounts:
             total.add(counts)
         predicted = Prediction.of_report(report, total.dram_read_bytes + total.dram_write_bytes)
         timeline = Timeline.of_report(report["timeline"]) if "timeline" in report else None
-        return ProgramCounts(total, cores, predicted, l1, timeline)
+        return ProgramCounts(total, cores, predicted, timeline, l1)
