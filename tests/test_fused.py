@@ -107,11 +107,11 @@ def check_moved_tensors(target_name: str) -> None:
         assert torch.equal(assert_right(bench), before)
 
 
-def check_trace(target_name: str) -> None:
+def check_trace(target_name: str, spec: str = "partly_fused") -> None:
     """A captured trace gives the bits of an eager run, and those of another context once that is set."""
     with open_target(target_name, trace_region=1 << 22) as target:
         ttnn, device = target.ttnn, target.device
-        bench = Bench.prepare(target, parse("partly_fused"), Inputs.random(Case(PRESETS["tiny"], S=40, Smax=128)))
+        bench = Bench.prepare(target, parse(spec), Inputs.random(Case(PRESETS["tiny"], S=40, Smax=128)))
         eager = bench.read(bench.run())
         trace = ttnn.begin_trace_capture(device, cq_id=0)
         out = bench.run()

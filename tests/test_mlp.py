@@ -15,6 +15,7 @@ from hypothesis import strategies as st
 from harness.case import Case, Inputs
 from harness.check import Bench, run_check
 from harness.context import LayerContext
+from harness.costs.chip import parse_chip
 from harness.dtypes import to_device
 from harness.emulator.programs import programs_of
 from harness.errors import UsageError
@@ -26,7 +27,7 @@ from layer_impls._split_linear import SplitLinear, in_bank_order, share_starts
 from layer_impls._weights import bank_cores, deal, tiles_of, to_banks
 from tests.conftest import run_cli
 from tests.strategies import cases
-from tests.test_fused import UNEVEN, assert_right
+from tests.test_fused import UNEVEN, assert_right, check_trace
 
 STREAMED = ("swiglu", "linear_residual", "wo_swiglu")
 GRIDS = ((11, 10), (13, 10))
@@ -101,6 +102,19 @@ def test_layers_and_tensors_may_change_between_calls_on_the_real_ttnn():
     code = "from tests.test_mlp import check_layers_and_moved_tensors as check; check('simulator')"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=900)
     assert done.returncode == 0, done.stdout + done.stderr
+
+
+@pytest.mark.parametrize("spec", STREAMED)
+def test_a_trace_follows_the_context_on_the_emulator(spec):
+    check_trace("emulator", spec)
+
+
+@pytest.mark.parametrize("spec", STREAMED)
+def test_seven_banks_pass_on_the_emulator(spec):
+    """Of a p100a; an odd number of partial results takes a zero."""
+    with open_target("emulator", chip=parse_chip("p100a")) as target:
+        case = Case(parse_shape("tiny,inter=416,hidden=288"), S=40, Smax=128)
+        assert run_check(target, parse(spec), Inputs.random(case)).passed
 
 
 @pytest.mark.parametrize(("spec", "ops"), [("swiglu", 14), ("linear_residual", 18), ("wo_swiglu", 12)])
