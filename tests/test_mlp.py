@@ -30,6 +30,8 @@ from tests.strategies import cases
 from tests.test_fused import UNEVEN, assert_right, check_trace
 
 STREAMED = ("swiglu", "linear_residual", "wo_swiglu")
+# The last has the kernels' pieces of both others; these need not be looked at as closely every time.
+EACH = [*(pytest.param(spec, marks=pytest.mark.slow) for spec in STREAMED[:-1]), STREAMED[-1]]
 GRIDS = ((11, 10), (13, 10))
 
 
@@ -45,12 +47,12 @@ def test_random_legal_shapes_pass_on_the_emulator(case, spec, grid):
     check(spec, case, grid=grid)
 
 
-@pytest.mark.parametrize("spec", STREAMED)
+@pytest.mark.parametrize("spec", EACH)
 def test_fifty_orders_give_one_result(spec):
     check(spec, Case(PRESETS["tiny"], S=40, Smax=128), range(1, 51))
 
 
-@pytest.mark.parametrize("spec", STREAMED)
+@pytest.mark.parametrize("spec", EACH)
 def test_a_tile_of_everything_and_four_rows_pass_on_the_emulator(spec):
     smallest = LayerShape(tokens=32, hidden=32, n_heads=1, n_kv_heads=1, head_dim=64, inter=32)
     check(spec, Case(smallest, S=40, Smax=128))
@@ -104,12 +106,12 @@ def test_layers_and_tensors_may_change_between_calls_on_the_real_ttnn():
     assert done.returncode == 0, done.stdout + done.stderr
 
 
-@pytest.mark.parametrize("spec", STREAMED)
+@pytest.mark.parametrize("spec", EACH)
 def test_a_trace_follows_the_context_on_the_emulator(spec):
     check_trace("emulator", spec)
 
 
-@pytest.mark.parametrize("spec", STREAMED)
+@pytest.mark.parametrize("spec", EACH)
 def test_seven_banks_pass_on_the_emulator(spec):
     """Of a p100a; an odd number of partial results takes a zero."""
     with open_target("emulator", chip=parse_chip("p100a")) as target:
