@@ -60,10 +60,10 @@ def test_a_tile_of_everything_and_four_rows_pass_on_the_emulator(spec):
 
 
 @pytest.mark.simulator
-@pytest.mark.parametrize("weights", ["bfp8", "bf16"])
-def test_an_uneven_shape_passes_on_the_real_ttnn(weights):
+@pytest.mark.parametrize(("spec", "weights"), [("linear_residual", "bf16"), ("swiglu", "bfp8"), ("wo_swiglu", "bf16")])
+def test_an_uneven_shape_passes_on_the_real_ttnn(spec, weights):
     size = ("--shape", UNEVEN, "-S", "33", "--max-seq", "256", "--weights", weights)
-    done = run_cli("compare", *STREAMED, "--target", "simulator", *size)
+    done = run_cli("check", spec, "--target", "simulator", *size)
     assert done.returncode == 0, done.stdout + done.stderr
 
 
