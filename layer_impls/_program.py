@@ -164,7 +164,7 @@ class Program:
             )
 
         # Leaders first: others wait for what they read.
-        descriptors, buffers = [], [buffer(cb, reach) for cb in everywhere]
+        descriptors, cb_descriptors = [], [buffer(cb, reach) for cb in everywhere]
         if leaders:
             on = leaders.cores
             descriptors += [
@@ -172,18 +172,18 @@ class Program:
                 kernel("leader_reader", on, leaders.reader, ttnn.ReaderConfigDescriptor()),
                 kernel("leader_compute", on, leaders.compute, compute_config("HiFi4")),
             ]
-            buffers += [buffer(cb, on) for cb in leaders.cbs]
+            cb_descriptors += [buffer(cb, on) for cb in leaders.cbs]
         descriptors += [
             kernel("writer", cores, writer, ttnn.WriterConfigDescriptor()),
             kernel("reader", cores, reader, ttnn.ReaderConfigDescriptor()),
             kernel("compute", cores, compute, compute_config(fidelity, full_sync)),
         ]
-        buffers += [buffer(cb, cores) for cb in cbs]
+        cb_descriptors += [buffer(cb, cores) for cb in cbs]
         ids = range(semaphores)
         self.descriptor = ttnn.ProgramDescriptor(
             kernels=descriptors,
             semaphores=[ttnn.SemaphoreDescriptor(id=i, core_ranges=core_ranges(reach), initial_value=0) for i in ids],
-            cbs=buffers,
+            cbs=cb_descriptors,
         )
 
     def launch(self, tensors: Sequence[Any], reader: Sequence[int], writer: Sequence[int]) -> Any:

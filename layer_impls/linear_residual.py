@@ -3,8 +3,8 @@
 Replaces     wo, add: 19 ops become 18
 Core map     K split over the DRAM banks, N over the cores in the NoC row of each: 8 groups of 5 to 8 cores at the real
              shape, 59 in all, 84 on a 13 x 10 grid (layer_impls/_split_linear.py)
-us a call    13.5 predicted (emulator), 19.4 with bf16 weights; both grids alike; not measured
-Binds        DRAM: 7.6 of the 13.5 us are its bytes at 500 GB/s, 4.0 the launch
+us a call    12.0 predicted (emulator), 17.9 with bf16 weights; both grids alike; not measured
+Binds        DRAM: 8.0 of the 12.0 us are its bytes at 500 GB/s, 2.5 the launch, 1.5 what follows the last weight
 Weights      wo in bank order (layer_impls/_weights.py), as many bytes as before at the real shape
 Limits       activations of a group lie in the L1 of each of its cores: q_dim up to 65,536 at 64 tokens
 
@@ -15,7 +15,7 @@ bring A columns of activations and own O of the output (indices as in kernels/sh
     2  activations  bf16       R W                       16  x1       bf16  R O
     3  partial      bf16       2 R U
 
-Predicted us, step by step
+Predicted us, step by step (with a launch 1.5 longer)
     15.7  each core waits for its activations behind the weights of all
     14.7  activations are asked for first
     14.3  groups begin with different columns, so that an owner hears from one at a time

@@ -4,8 +4,8 @@ Replaces     rms_norm (second), w1 + silu, w3, mul, w2, add: 19 ops become 14
 Core map     a leader a tile row norms it and multicasts it to the grid. K of w2, and with it the columns of w1 and w3,
              split over the DRAM banks; these columns, and N of w2, over the cores in the NoC row of each: 8 groups of
              5 to 8 cores at the real shape, 59 in all and two leaders; 84 on a 13 x 10 grid (_split_linear.py)
-us a call    67.0 predicted (emulator), 120.0 with bf16 weights; both grids alike; not measured
-Binds        DRAM: 60.8 of the 67.0 us are its bytes at 500 GB/s, 4.0 the launch, 2.2 what follows the last weight
+us a call    65.5 predicted (emulator), 118.5 with bf16 weights; both grids alike; not measured
+Binds        DRAM: 61.3 of the 65.5 us are its bytes at 500 GB/s, 2.5 the launch, 1.7 what follows the last weight
 Weights      a core's columns of w1 and w3 side by side, gamma of the norm multiplied in, then its part of w2, all in
              bank order (layer_impls/_weights.py); as many bytes as before at the real shape
 Limits       the norm lies whole in the L1 of each core: hidden up to 5,900 at 64 tokens with inter 4 times that
@@ -20,7 +20,7 @@ CBs of a core, for R tile rows, K tiles of hidden, and groups as in layer_impls/
     5  x1           bf16       R O                       11  1 / rms, column           fp32  1
    16  x2           bf16       R O
 
-Predicted us, step by step
+Predicted us, step by step (with a launch 1.5 longer)
     68.1  the norm comes from outside; one core reads it and multicasts it, half on each NoC
     67.8  leaders make the norm; the cores that only the multicast reaches have no kernels
     67.5  x1 is in DEST before the partial results are there; those of a unit leave together

@@ -1,16 +1,16 @@
 """The op graph with everything after the attention in one kernel.
 
 Replaces     wo, add, rms_norm (second), w1 + silu, w3, mul, w2, add: 19 ops become 12
-Core map     K of wo and of w2, and with w2 the columns of w1 and w3, split over the DRAM banks; N, and these columns, over
-             the cores in the NoC row of each: 8 groups of 5 to 8 cores at the real shape, 59 in all (_split_linear.py).
-             A leader a tile row collects x1 from the owners of its columns, norms it and multicasts it to the grid. The
-             residual stays with the owners
-us a call    73.8 predicted (emulator), 132.7 with bf16 weights; 73.9, 132.8 with 84 cores on a 13 x 10 grid; not measured.
-             linear_residual and swiglu one after the other: 80.5
-Binds        DRAM: 68.2 of the 73.8 us are its bytes at 500 GB/s, 4.0 the launch, 1.6 what follows the last weight. The
+Core map     K of wo and of w2, and with w2 the columns of w1 and w3, split over the DRAM banks; N, and these columns,
+             over the cores in the NoC row of each: 8 groups of 5 to 8 cores at the real shape, 59 in all, 84 on a
+             13 x 10 grid (_split_linear.py). A leader a tile row collects x1 from the owners of its columns, norms it
+             and multicasts it to the grid. The residual stays with the owners
+us a call    72.3 predicted (emulator), 131.2 with bf16 weights; both grids alike; not measured. linear_residual and
+             swiglu one after the other: 77.5
+Binds        DRAM: 68.2 of the 72.3 us are its bytes at 500 GB/s, 2.5 the launch, 1.6 what follows the last weight. The
              columns of w1 and w3 stream in while x1 and its norm are made
-Weights      a core's part of wo, its columns of w1 and w3 side by side with gamma of the norm multiplied in, its part of
-             w2, in bank order (_weights.py); as many bytes as before at the real shape
+Weights      a core's part of wo, its columns of w1 and w3 side by side with gamma of the norm multiplied in, its part
+             of w2, in bank order (_weights.py); as many bytes as before at the real shape
 Limits       the norm, and a row of x1, lie whole in the L1 of each core: hidden up to 4,128 at 64 tokens with inter 4
              times that
 
