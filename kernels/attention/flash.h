@@ -14,6 +14,8 @@
 #include "cbs.h"
 #include "rows.h"
 
+namespace attention {
+
 constexpr uint32_t NO_CB = ~0u;
 constexpr uint32_t DEST_TILES = 4;  // fp32, half of DEST
 static_assert(CHUNK <= DEST_TILES);
@@ -256,3 +258,5 @@ ALWI void attend(uint32_t rows, uint32_t partial, Work before_last) {
     }
     cb_pop_front(CB_Q, R * D);
 }
+
+}  // namespace attention
