@@ -6,21 +6,23 @@ Core map     two feeders next to each DRAM bank read what the bank holds of K an
              workers, 11 a KV head on 11 x 10 (14 on 13 x 10), each with the queries of a head and a part of its rows:
              13 or 14 tile rows at S 4700. Each worker also merges its part of the output from what all have
 us a call    predicted, not measured on silicon, on 11 x 10 (13 x 10):
-                 S 4700   48.6 (48.4) bf16 cache    37.9 (35.7) bfp8 cache
-                 S 1024   19.3 (19.2)               18.0 (18.5)
-             bf16 is bound by DRAM: K and V come at 485 of 500 GB/s, then 3.3 us for the last rows and the merge. bfp8
-             is bound by compute, what is left of the softmax when K has come, and V
+                 S 4700   48.6 (48.8) bf16 cache    37.6 (35.8) bfp8 cache
+                 S 1024   19.1 (19.5)               17.9 (18.7)
+             bf16 is bound by DRAM: K and V come at 485 of 500 GB/s, then 3.2 us for the last rows and the merge. bfp8
+             is bound by compute: what is left of the softmax when K has come, then the product with V
 Limits       workers whose rows do not fit L1 take them in blocks, and read for themselves, at 344 GB/s; so do cores
-             with several heads. More workers a head than 32 stay idle
+             with several heads. At most 32 workers share a head
+Precision    products at HiFi2, sums and scores in fp32: 1.1 % from an exact attention at S 4700, the op graph 2.6 %.
+             HiFi3, which keeps the lowest bit of the queries, gives 0.5 % and takes 49.8 us (bfp8 42.8)
 
-Versions, us at S 4700 on 11 x 10, bf16 (bfp8)
-    95.9 (67.8)  each worker reads its rows of K, then of V, and 12 chunks ahead: the last to ask computes alone
+Versions, predicted us at S 4700 on 11 x 10, bf16 (bfp8)
+    95.9 (67.8)  each worker reads its rows of K, then of V, 12 chunks ahead: the last to ask computes alone
     80.1         two chunks ahead: all get their rows at the same pace, 344 GB/s
     52.4 (43.2)  feeders next to the banks; the queries read once a head and passed on
     50.1 (42.2)  maxima and totals merged before the last rows of V, sums sent row by row
     49.2 (41.2)  partial results sent in bf16
     49.0 (38.4)  maxima chunk by chunk as K comes; feeders do not wait for pages to leave
-    48.6 (37.9)  totals merged while the sums travel
+    48.6 (37.6)  totals merged while the sums travel; maxima two rows at a time
 
 CBs of a core, for R x D tiles of queries (4 x 4 at the real shape), B tile rows of K and V (24), W workers, of which
 each merges r x c tiles (1 x 2); indices as in kernels/attention/cbs.h. Those with a + exist where there are blocks
