@@ -12,8 +12,9 @@ us a call    predicted, not measured on silicon, on 11 x 10 (13 x 10):
              is bound by compute: what is left of the softmax when K has come, then the product with V
 Limits       workers whose rows do not fit L1 take them in blocks, and read for themselves, at 344 GB/s; so do cores
              with several heads. At most 32 workers share a head
-Precision    products at HiFi2, sums and scores in fp32: 1.1 % from an exact attention at S 4700, the op graph 2.6 %.
-             HiFi3, which keeps the lowest bit of the queries, gives 0.5 % and takes 49.8 us (bfp8 42.8)
+Precision    products at HiFi2 into fp32, scores kept in fp32, chunks of V added up in bf16: 1.1 % from an exact
+             attention at S 4700, the op graph 2.6 %. HiFi3, which keeps the lowest bit of the queries, gives 0.5 % and
+             takes 49.8 us (bfp8 42.8)
 
 Versions, predicted us at S 4700 on 11 x 10, bf16 (bfp8)
     95.9 (67.8)  each worker reads its rows of K, then of V, 12 chunks ahead: the last to ask computes alone
