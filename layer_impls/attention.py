@@ -1,6 +1,41 @@
 """The op graph with its attention in one kernel: flash decode over the valid rows alone.
 
-Replaces     scaled_dot_product_attention_decode and concat_heads, and the mask: 19 ops become 18
+Replaces     scaled_dot_product_attention_decode, concat_heads, and the mask: 19 ops become 18. S is read from the
+             context's buffer, so that one program serves every S
+Core map     two feeders next to each DRAM bank read what the bank holds of K and V and send it on; the other cores are
+             workers, 11 a KV head on 11 x 10 (14 on 13 x 10), each with the queries of a head and a part of its rows:
+             13 or 14 tile rows at S 4700. Each worker also merges its part of the output from what all have
+us a call    predicted, not measured on silicon, on 11 x 10 (13 x 10):
+                 S 4700   48.6 (48.8) bf16 cache    37.6 (35.8) bfp8 cache
+                 S 1024   19.1 (19.5)               17.9 (18.7)
+             bf16 is bound by DRAM: K and V come at 485 of 500 GB/s, then 3.2 us for the last rows and the merge. bfp8
+             is bound by compute: what is left of the softmax when K has come, then the product with V
+Limits       workers whose rows do not fit L1 take them in blocks, and read for themselves, at 344 GB/s; so do cores
+             with several heads. At most 32 workers share a head
+Precision    products at HiFi2 into fp32, scores kept in fp32, chunks of V added up in bf16: 1.1 % from an exact
+             attention at S 4700, the op graph 2.6 %. HiFi3, which keeps the lowest bit of the queries, gives 0.5 % and
+             takes 49.8 us (bfp8 42.8)
+
+Versions, predicted us at S 4700 on 11 x 10, bf16 (bfp8)
+    95.9 (67.8)  each worker reads its rows of K, then of V, 12 chunks ahead: the last to ask computes alone
+    80.1         two chunks ahead: all get their rows at the same pace, 344 GB/s
+    52.4 (43.2)  feeders next to the banks; the queries read once a head and passed on
+    50.1 (42.2)  maxima and totals merged before the last rows of V, sums sent row by row
+    49.2 (41.2)  partial results sent in bf16
+    49.0 (38.4)  maxima chunk by chunk as K comes; feeders do not wait for pages to leave
+    48.6 (37.6)  totals merged while the sums travel; maxima two rows at a time
+
+CBs of a core, for R x D tiles of queries (4 x 4 at the real shape), B tile rows of K and V (24), W workers, of which
+each merges r x c tiles (1 x 2); indices as in kernels/attention/cbs.h. Those with a + exist where there are blocks
+    0  queries        bf16  R D       9  maxima          bf16  2 R       18  sums out          bf16  R D
+    1  K              cache B D      10+ old maxima      bf16  2 R       19  all maxima        bf16  W r
+    2  V              cache B D      11+ old totals      fp32  2 R       20  all totals        bf16  W r
+    3  ones           bf16  1        12+ old sums        fp32  2 R D     21  all sums          bf16  W r c
+    4  mask           bf16  1        13+ fades           bf16  R         22  greatest maximum  bf16  1
+    5  for compute    bf16  1        14  pages to feed   cache 36        23  factors           bf16  W r
+    6  S              bf16  1        16  maxima out      bf16  R         24  1 / total         fp32  r
+    7  scores         fp32  R B      17  totals out      bf16  R         25  output            bf16  c
+    8  weights        bf16  R B
 """
 
 from __future__ import annotations
@@ -181,9 +216,16 @@ class Attention(OpGraph):
         )
 
     def _feeders(self, each: int) -> dict[Core, tuple[int, int]]:
-        """Cores next to the DRAM banks, `each` a bank, side by side: bank and number of each."""
+        """Cores in the NoC rows of the DRAM banks, `each` a bank: bank and number of each."""
+        if not each:
+            return {}
         near = self.env.device.get_optimal_dram_bank_to_logical_worker_assignment(self.env.ttnn.NOC.NOC_0)
-        return {(core.x + n, core.y): (bank, n) for bank, core in enumerate(near) for n in range(each)}
+        feeders = {(core.x, core.y): (bank, 0) for bank, core in enumerate(near)}
+        for n in range(1, each):
+            for bank, core in enumerate(near):
+                row = ((x, core.y) for x in sorted(range(self.grid.x), key=lambda x: abs(x - core.x)))
+                feeders[next(place for place in row if place not in feeders)] = bank, n
+        return feeders
 
     def _place(self, core: Core) -> int:
         """NoC coordinates of a worker core, x in the upper half."""

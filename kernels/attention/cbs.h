@@ -4,6 +4,8 @@
 
 #include <cstdint>
 
+namespace attention {
+
 constexpr uint32_t CB_Q = 0;         // R D queries of a unit
 constexpr uint32_t CB_K = 1;         // B D: chunks of rows, each column by column
 constexpr uint32_t CB_V = 2;         // B D, row by row
@@ -29,3 +31,5 @@ constexpr uint32_t CB_MERGED_TOP = 22;  // 1
 constexpr uint32_t CB_FACTORS = 23;     // r W: exp(scale (top of a worker - merged top))
 constexpr uint32_t CB_INVERSE = 24;     // r: 1 / total
 constexpr uint32_t CB_OUT = 25;         // c
+
+}  // namespace attention

@@ -5,6 +5,8 @@
 #include "flash.h"
 #include "merge.h"
 
+using namespace attention;
+
 void kernel_main() {
     constexpr uint32_t R = get_compile_time_arg_val(0), D = get_compile_time_arg_val(1),
                        B = get_compile_time_arg_val(2);

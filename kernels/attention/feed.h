@@ -8,6 +8,8 @@
 
 #include "load.h"
 
+namespace attention {
+
 constexpr uint32_t SLOTS = 12;  // of the feeder's buffer: reads in flight and pages on their way out
 
 // The pages [first, last) of consecutive tile rows of a head, from row `row` of a chunk on.
@@ -149,3 +151,5 @@ inline void receive_rows(uint32_t head, uint32_t banks, uint32_t first_semaphore
     }
     noc_async_read_set_trid(0);
 }
+
+}  // namespace attention

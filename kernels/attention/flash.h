@@ -14,6 +14,8 @@
 #include "cbs.h"
 #include "rows.h"
 
+namespace attention {
+
 constexpr uint32_t NO_CB = ~0u;
 constexpr uint32_t DEST_TILES = 4;  // fp32, half of DEST
 static_assert(CHUNK <= DEST_TILES);
@@ -38,24 +40,30 @@ ALWI void push_tops(uint32_t first, uint32_t width, uint32_t old, uint32_t out) 
     cb_reserve_back(CB_TOP, R);
     if (out != NO_CB) cb_reserve_back(out, R);
     if (old != NO_CB) cb_wait_front(old, R);
-    for (uint32_t r = 0; r < R; ++r) {
+    for (uint32_t r = 0; r < R; r += 2) {
+        const uint32_t rows = at_most(R - r, 2);
         tile_regs_acquire();
         reconfig_data_format(CB_SCORES, CB_ONES);
         reduce_init<PoolType::MAX, ReduceDim::REDUCE_ROW>(CB_SCORES, CB_ONES, CB_TOP);
-        for (uint32_t i = 0; i < width; ++i) {
-            reduce_tile<PoolType::MAX, ReduceDim::REDUCE_ROW>(CB_SCORES, CB_ONES, R * first + r * width + i, 0, 0);
+        for (uint32_t i = 0; i < rows * width; ++i) {
+            const uint32_t tile = R * first + r * width + i;
+            reduce_tile<PoolType::MAX, ReduceDim::REDUCE_ROW>(CB_SCORES, CB_ONES, tile, 0, i / width);
         }
         if (old != NO_CB) {
             reconfig_data_format_srca(old);
             copy_init(old);
-            copy_tile(old, r, 1);
             binary_max_tile_init();
-            binary_max_tile(0, 1, 0);
+            for (uint32_t i = 0; i < rows; ++i) {
+                copy_tile(old, r + i, 2 + i);
+                binary_max_tile(i, 2 + i, i);
+            }
         }
         tile_regs_commit();
         tile_regs_wait();
-        pack_tile(0, CB_TOP);
-        if (out != NO_CB) pack_tile(0, out);
+        for (uint32_t i = 0; i < rows; ++i) {
+            pack_tile(i, CB_TOP);
+            if (out != NO_CB) pack_tile(i, out);
+        }
         tile_regs_release();
         reduce_uninit();
     }
@@ -256,3 +264,5 @@ ALWI void attend(uint32_t rows, uint32_t partial, Work before_last) {
     }
     cb_pop_front(CB_Q, R * D);
 }
+
+}  // namespace attention

@@ -7,6 +7,8 @@
 #include "cbs.h"
 #include "rows.h"
 
+namespace attention {
+
 constexpr uint32_t ZEROS_TRID = 15;
 constexpr uint32_t WORDS_BYTES = 64;  // of the context's valid_rows; S is word 0
 
@@ -108,3 +110,5 @@ inline void push_chunk(const Chunk& chunk, uint32_t n, uint32_t partial, uint32_
     }
     cb_push_back(chunk.cb(), (chunk.at + chunk.height == n ? B - chunk.at : chunk.height) * D);
 }
+
+}  // namespace attention

@@ -7,6 +7,8 @@
 #include "api/compute/eltwise_unary/recip.h"
 #include "flash.h"
 
+namespace attention {
+
 // CB_MERGED_TOP = the greatest of the tops [active][r] of row i, in column 0.
 template <uint32_t r>
 ALWI void push_merged_top(uint32_t i, uint32_t active) {
@@ -115,3 +117,5 @@ ALWI void merge_sums(uint32_t rows, uint32_t active) {
     for (uint32_t i = 0; i < rows; ++i) push_output<W, r, c>(i, active);
     cb_pop_front(CB_SUMS, W * r * c);
 }
+
+}  // namespace attention

@@ -3,6 +3,8 @@
 
 #include "load.h"
 
+namespace attention {
+
 constexpr uint32_t IN_FLIGHT = 2;  // chunks, each with a transaction id of its own
 
 // The rows of one head, in blocks of B tile rows.
@@ -39,3 +41,5 @@ inline void load_rows(const Accessor& k, const Accessor& v, uint32_t head, const
     }
     noc_async_read_set_trid(0);
 }
+
+}  // namespace attention

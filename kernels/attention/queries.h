@@ -3,6 +3,8 @@
 
 #include "load.h"
 
+namespace attention {
+
 // The first worker reads S too. Returns S; CB_Q is pushed. Coordinates of the workers are runtime args, x << 16 | y,
 // from `coordinates` on; the semaphore ends as it began.
 template <uint32_t R, uint32_t D, uint32_t W, typename Accessor, typename Words>
@@ -37,3 +39,5 @@ inline uint32_t gather_queries(const Accessor& q, const Words& words, uint32_t u
     cb_push_back(CB_VALID, 1);
     return S;
 }
+
+}  // namespace attention

@@ -3,6 +3,8 @@
 
 #include <cstdint>
 
+namespace attention {
+
 constexpr uint32_t NO_ROW = ~0u;
 constexpr uint32_t CHUNK = 4;  // tile rows that travel and are worked on together
 
@@ -36,3 +38,5 @@ inline Share share_of(uint32_t worker, uint32_t workers, uint32_t count) {
 
 // Words of CB_INFO: rows and active of the share, and its partial row, NO_ROW if another worker has it.
 constexpr uint32_t INFO_ROWS = 0, INFO_ACTIVE = 1, INFO_PARTIAL = 2;
+
+}  // namespace attention

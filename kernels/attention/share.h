@@ -8,6 +8,8 @@
 #include "roles.h"
 #include "rows.h"
 
+namespace attention {
+
 // The part of the output, R x D tiles, that a worker owns: rows 0 if none.
 struct Part {
     uint32_t row, column, rows;
@@ -91,3 +93,5 @@ struct Exchange {
         return get_noc_addr(place >> 16, place & 0xFFFF, address);
     }
 };
+
+}  // namespace attention

@@ -10,6 +10,8 @@
 #include "roles.h"
 #include "share.h"
 
+using namespace attention;
+
 void kernel_main() {
     constexpr uint32_t R = get_compile_time_arg_val(0), D = get_compile_time_arg_val(1),
                        W = get_compile_time_arg_val(2);
