@@ -21,6 +21,7 @@ from harness.case import CACHE_DTYPES, WEIGHT_DTYPES, Case, Inputs
 from harness.check import Progress as Report
 from harness.check import describe, run_check
 from harness.compare import run_compare
+from harness.distributions import DISTRIBUTIONS
 from harness.errors import UsageError
 from harness.shape import PRESETS, parse_shape
 from harness.targets import TARGETS, open_target
@@ -44,6 +45,7 @@ RopeDelta = Annotated[int, typer.Option(help="Own positions are i + rope_delta +
 Weights = Annotated[str, typer.Option(help=f"{' or '.join(WEIGHT_DTYPES)}.")]
 Cache = Annotated[str, typer.Option(help=f"{' or '.join(CACHE_DTYPES)}.")]
 Seed = Annotated[int, typer.Option(help="Weights and inputs come from it.")]
+InputsName = Annotated[str, typer.Option("--inputs", help=f"{', '.join(DISTRIBUTIONS)}.")]
 TargetName = Annotated[str, typer.Option("--target", help=f"{', '.join(TARGETS)}.")]
 Json = Annotated[Path | None, typer.Option("--json", metavar="FILE", help="Also write the result to FILE.")]
 
@@ -57,9 +59,10 @@ def case_options(
     weights: Weights = "bfp8",
     cache: Cache = "bf16",
     seed: Seed = 0,
+    inputs: InputsName = "normal",
 ) -> Case:
     """The case that a command's common options describe."""
-    return Case(parse_shape(shape), layer, seq_len, max_seq, rope_delta, weights, cache, seed)
+    return Case(parse_shape(shape), layer, seq_len, max_seq, rope_delta, weights, cache, seed, inputs)
 
 
 def with_case(command: Callable[..., None]) -> Callable[..., None]:
@@ -133,7 +136,7 @@ def check(
     record.check_path(json)
     spec = registry.parse(implementation)
     with open_target(target) as opened:
-        with _progress(4) as progress:
+        with _progress(5) as progress:
             seeds = range(schedule_seed, schedule_seed + schedules)
             result = run_check(opened, spec, Inputs.random(case), progress, seeds)
         report.make_console().print(opened.opened, report.render_check(result), sep="\n")
@@ -156,7 +159,7 @@ def compare(
     record.check_path(json)
     specs = [registry.parse(first), registry.parse(second)]
     with open_target(target, trace_region=TRACE_REGION if target == "device" else 0) as opened:
-        with _progress(8) as progress:
+        with _progress(10) as progress:
             result = run_compare(opened, specs, Inputs.random(case), progress)
         report.make_console().print(opened.opened, report.render_comparison(result), sep="\n")
         if json:
