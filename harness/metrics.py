@@ -59,7 +59,7 @@ class Coefficient:
 
 
 def fit(y: torch.Tensor, columns: Mapping[str, torch.Tensor]) -> dict[str, Coefficient]:
-    """Best fit of y by a sum of the columns, each times a coefficient. A column of zeros gets the coefficient 1."""
+    """Best fit of y by a sum of the columns, each times a coefficient. Columns of zeros are left out."""
     used = {name: c.double().flatten() for name, c in columns.items() if c.abs().max() > 0}
     norms = torch.stack([c.norm() for c in used.values()])
     a = torch.stack(list(used.values()), dim=1) / norms  # columns of norm 1, for they differ by many orders
