@@ -68,11 +68,8 @@ def fit(y: torch.Tensor, columns: Mapping[str, torch.Tensor]) -> dict[str, Coeff
     x = inverse @ (a.T @ y)
     sigma = (y - a @ x).pow(2).mean().sqrt()
     errors = sigma * inverse.diagonal().clamp(min=0).sqrt()
-    found = {
-        n: Coefficient(*map(float, pair))
-        for n, pair in zip(used, zip(x / norms, errors / norms, strict=True), strict=True)
-    }
-    return {name: found.get(name, Coefficient(1.0, 0.0)) for name in columns}
+    values = zip(used, x / norms, errors / norms, strict=True)
+    return {name: Coefficient(float(value), float(error)) for name, value, error in values}
 
 
 def slices(error: torch.Tensor) -> dict[str, torch.Tensor]:
