@@ -26,6 +26,7 @@ from harness.verdict import Part
 # What long work reports: the stage it is in, and a detail of it.
 Progress = Callable[[str, str], None]
 NEXT, NEW, SECOND = "next layer", "new contents", "second run"
+FEW = 16  # valid rows of which half would be too few to be interesting
 POSITIONS_ON = 1009  # from the first context to the second
 OUTSIDE = "the layer wrote outside its rows"
 Snapshot = Mapping[str, torch.Tensor]
@@ -36,9 +37,9 @@ def no_progress(stage: str, detail: str) -> None:
 
 
 def second_layer(inputs: Inputs) -> Inputs:
-    """The next layer's weights and inputs, in another context: fewer valid rows, where there is more than one."""
+    """The next layer's weights and inputs, in another context: half of the valid rows, or, of a few, many more."""
     c = inputs.case
-    S = c.S // 2 if c.S > 1 else c.Smax - c.shape.tokens
+    S = c.S // 2 if c.S > FEW else c.Smax - c.shape.tokens
     delta = (c.S + c.rope_delta + POSITIONS_ON) % LAST_POSITION - S
     layer = (c.layer + 1) % 2**32
     return Inputs.random(dataclasses.replace(c, layer=layer, S=S, rope_delta=delta, inputs="second_layer"))
