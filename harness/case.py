@@ -97,8 +97,7 @@ class Inputs:
             x[..., channels] *= d.outliers
             x[:, :, 0, channels] *= 5
         k *= d.keys
-        for row in {0, case.S - 1}:
-            k[:, :, row] *= d.sink
+        k[:, :, case.S - 1] *= d.sink
         if d.shift:
             k += torch.randn((1, s.n_kv_heads, 1, s.head_dim), generator=gen) * d.shift
         weights = LayerWeights.random(s, case.seed, case.layer, d.stream)

@@ -100,17 +100,17 @@ class OneTokenStale(Faulty):
         return out
 
 
-@fault("one token's update 20 % large", "output: worst token")
+@fault("one token's update 30 % large", "output: worst token")
 class OneTokenLarge(WithX):
     def change(self, out: torch.Tensor) -> torch.Tensor:
-        out[:, :, 5] = self.x[:, :, 5] + 1.2 * (out - self.x)[:, :, 5]
+        out[:, :, 5] = self.x[:, :, 5] + 1.3 * (out - self.x)[:, :, 5]
         return out
 
 
-@fault("one channel's update 10 % large", "output: worst channel")
+@fault("one channel's update 20 % large", "output: worst channel")
 class OneChannelLarge(WithX):
     def change(self, out: torch.Tensor) -> torch.Tensor:
-        out[..., 7] = self.x[..., 7] + 1.1 * (out - self.x)[..., 7]
+        out[..., 7] = self.x[..., 7] + 1.2 * (out - self.x)[..., 7]
         return out
 
 
