@@ -33,7 +33,7 @@ DISTRIBUTIONS = {
     "normal": Distribution("the softmax prefers some rows, and all rows count"),
     "outliers": Distribution("a few channels of x 50 times as large, as trained models have them", outliers=50.0),
     "large_keys": Distribution("logits beyond 100: a softmax without its maximum overflows", shift=50.0),
-    "one_hot": Distribution("half of the queries look at the last valid row alone", sink=20.0),
+    "one_hot": Distribution("half of the queries look at the last valid row alone", sink=8.0),
     "uniform": Distribution("all rows weigh the same", keys=0.02),
     "tiny": Distribution("the stream at 1e-3: eps of every norm shows", stream=1e-3),
     "huge": Distribution("the stream at 1e3", stream=1e3),
