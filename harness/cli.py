@@ -23,6 +23,7 @@ from harness.check import Progress as Report
 from harness.check import describe, run_check
 from harness.compare import run_compare
 from harness.costs import CHIPS, parse_chip
+from harness.distributions import DISTRIBUTIONS
 from harness.errors import UsageError
 from harness.shape import PRESETS, parse_shape
 from harness.targets import TARGETS, Target, open_target
@@ -47,6 +48,7 @@ RopeDelta = Annotated[int, typer.Option(help="Own positions are i + rope_delta +
 Weights = Annotated[str, typer.Option(help=f"{' or '.join(WEIGHT_DTYPES)}.")]
 Cache = Annotated[str, typer.Option(help=f"{' or '.join(CACHE_DTYPES)}.")]
 Seed = Annotated[int, typer.Option(help="Weights and inputs come from it.")]
+InputsName = Annotated[str, typer.Option("--inputs", help=f"{', '.join(DISTRIBUTIONS)}.")]
 TargetName = Annotated[str, typer.Option("--target", help=f"{', '.join(TARGETS)}.")]
 ChipName = Annotated[str, typer.Option("--chip", help=f"{' or '.join(CHIPS)}: which card to predict; emulator.")]
 Json = Annotated[Path | None, typer.Option("--json", metavar="FILE", help="Also write the result to FILE.")]
@@ -65,9 +67,10 @@ def case_options(
     weights: Weights = "bfp8",
     cache: Cache = "bf16",
     seed: Seed = 0,
+    inputs: InputsName = "normal",
 ) -> Case:
     """The case that a command's common options describe."""
-    return Case(parse_shape(shape), layer, seq_len, max_seq, rope_delta, weights, cache, seed)
+    return Case(parse_shape(shape), layer, seq_len, max_seq, rope_delta, weights, cache, seed, inputs)
 
 
 def with_case(command: Callable[..., None]) -> Callable[..., None]:
@@ -147,7 +150,7 @@ def check(
     record.check_path(json)
     spec = registry.parse(implementation)
     with open_target(target) as opened:
-        with _progress(4) as progress:
+        with _progress(5) as progress:
             seeds = range(schedule_seed, schedule_seed + schedules)
             result = run_check(opened, spec, Inputs.random(case), progress, seeds)
         report.make_console().print(opened.opened, report.render_check(result), sep="\n")
@@ -174,7 +177,7 @@ def compare(
     specs = [registry.parse(first), registry.parse(second)]
     trace_region = TRACE_REGION if target == "device" else 0
     with open_target(target, trace_region, chip=parse_chip(chip)) as opened:
-        with _progress(8) as progress:
+        with _progress(10) as progress:
             result = run_compare(opened, specs, Inputs.random(case), progress, timeline is not None)
         report.make_console().print(opened.opened, report.render_comparison(result), sep="\n")
         if timeline:

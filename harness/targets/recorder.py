@@ -19,6 +19,7 @@ NOT_OPS = {
     "begin_trace_capture", "end_trace_capture", "execute_trace", "release_trace", "get_memory_config", "to_device",
     "from_device", "to_dtype", "dump_tensor", "load_tensor",
 }  # fmt: skip
+UPLOADS = {"from_torch", "as_tensor", "to_device"}
 NAMESPACES = ("experimental", "transformer")
 
 
@@ -75,6 +76,7 @@ class Recorder:
     live_traces: int = 0
     running: tuple[str, float] | None = None  # the op under way, and since when on the monotonic clock
     _observer: Callable[[OpCall], None] | None = field(default=None, repr=False)
+    _uploads: list[Any] | None = field(default=None, repr=False)
 
     @property
     def ttnn(self) -> Any:
@@ -96,6 +98,22 @@ class Recorder:
         calls: list[OpCall] = []
         with self.observe(calls.append):
             yield calls
+
+    @contextmanager
+    def uploading(self) -> Iterator[list[Any]]:
+        """The list of the tensors with values that the block puts on the device."""
+        self._uploads, before = [], self._uploads
+        try:
+            yield self._uploads
+        finally:
+            self._uploads = before
+
+    def upload(self, fn: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+        """Make a tensor; remember it when someone asks and it lies on the device."""
+        tensor = fn(*args, **kwargs)
+        if self._uploads is not None and tensor.storage_type() == self.module.StorageType.DEVICE:
+            self._uploads.append(tensor)
+        return tensor
 
     def launch(self, name: str, fn: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
         """Run one op; report it when someone observes."""
@@ -138,6 +156,8 @@ class _View:
             return self._counted(value, 1)
         if name == "release_trace":
             return self._counted(value, -1)
+        if name in UPLOADS:
+            return lambda *args, **kwargs: self._recorder.upload(value, args, kwargs)
         if isinstance(value, type) or not callable(value) or name in NOT_OPS or not name.islower():
             return value
         recorder, full = self._recorder, self._prefix + name
