@@ -14,9 +14,9 @@ import typer
 from rich.progress import BarColumn, Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
 from rich.table import Table
 
+from harness import comparison_report, program_report, record, registry, report
 from harness import doctor as doctor_module
 from harness import explain as explain_module
-from harness import program_report, record, registry, report
 from harness.breakdown import Breakdown, run_breakdown
 from harness.case import CACHE_DTYPES, WEIGHT_DTYPES, Case, Inputs
 from harness.check import Progress as Report
@@ -163,28 +163,36 @@ def check(
 @app.command()
 @with_case
 def compare(
-    first: Annotated[str, typer.Argument(metavar="A", help="The implementation to compare with.")],
-    second: Annotated[str, typer.Argument(metavar="B", help="The other one.")],
+    implementations: Annotated[list[str], typer.Argument(metavar="A B...", help="All are compared with A.")],
     case: Case,
     target: TargetName = "emulator",
     chip: ChipName = "p150",
+    fail_on: Annotated[
+        str | None, typer.Option(metavar="slow", help="Exit with 1 if one is slower than A, or has no time.")
+    ] = None,
     timeline: TimelineFile = None,
     json: Json = None,
 ) -> None:
-    """Which is faster? Judges A and B on the same inputs, then shows their times side by side."""
+    """Which is faster? Judges all on the same inputs, then shows their times side by side."""
     record.check_path(json)
     _check_timeline(timeline, target)
-    specs = [registry.parse(first), registry.parse(second)]
+    if len(implementations) < 2:
+        raise UsageError("compare takes two implementations or more, the first being what the others are compared with")
+    if fail_on not in (None, "slow"):
+        raise UsageError(f"fail-on is {fail_on!r}; it must be slow")
+    if fail_on and target == "simulator":
+        raise UsageError("a functional simulator has no clock; --fail-on slow takes the emulator or the device")
+    specs = [registry.parse(text) for text in implementations]
     trace_region = TRACE_REGION if target == "device" else 0
     with open_target(target, trace_region, chip=parse_chip(chip)) as opened:
-        with _progress(10) as progress:
+        with _progress(5 * len(specs)) as progress:
             result = run_compare(opened, specs, Inputs.random(case), progress, timeline is not None)
-        report.make_console().print(opened.opened, report.render_comparison(result), sep="\n")
+        report.make_console().print(opened.opened, comparison_report.render(result), sep="\n")
         if timeline:
             record.write_json(timeline, trace([e.breakdown for e in result.entries]))
         if json:
             record.write(json, "compare", opened, record.comparison_dict(result))
-        opened.exit_code = 0 if result.passed else 1
+        opened.exit_code = 0 if result.passed and not (fail_on and result.slow) else 1
     raise typer.Exit(opened.exit_code)
 
 

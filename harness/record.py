@@ -84,9 +84,17 @@ def counts_dict(counts: Counts) -> dict[str, Any]:
 def comparison_dict(c: Comparison) -> dict[str, Any]:
     """A comparison for JSON."""
     entries = [
-        {"check": check_dict(e.check), "breakdown": breakdown_dict(e.breakdown), "device_us": e.us} for e in c.entries
+        {
+            "check": check_dict(e.check),
+            "breakdown": breakdown_dict(e.breakdown),
+            "timing": dataclasses.asdict(e.timing) if e.timing else None,
+            "why_no_time": e.why or None,
+            "after_timing": [p.as_dict() for p in e.after],
+        }
+        for e in c.entries
     ]
-    return {"passed": c.passed, "origin": c.origin, "why_no_time": c.why or None, "entries": entries}
+    again = dataclasses.asdict(c.again) if c.again else None
+    return {"passed": c.passed, "origin": c.origin, "entries": entries, "first_again": again}
 
 
 def explanation_dict(b: Breakdown, ops: Sequence[OpShare]) -> dict[str, Any]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import random
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -12,7 +13,8 @@ from harness.targets import Target
 ORIGIN = "measured on this device, trace-timed"
 TRACE_REGION = 64 << 20  # bytes set aside for the commands of the captured layers
 REPEATS = 8  # calls in one trace
-REPLAYS = 15  # samples
+ROUNDS = 16  # samples
+WARM_UP = 2  # rounds whose samples are thrown away
 
 
 @contextmanager
@@ -25,10 +27,14 @@ def captured(target: Target, call: Callable[[], Any], keep: set[int], repeats: i
     _free(ttnn, call(), keep)  # compiles; nothing may be compiled or allocated by a replay
     target.synchronize()
     trace = ttnn.begin_trace_capture(device, cq_id=0)
-    outputs = [call() for _ in range(repeats)]
-    ttnn.end_trace_capture(device, trace, cq_id=0)
-    target.synchronize()
+    outputs: list[Any] = []
     try:
+        try:
+            for _ in range(repeats):
+                outputs.append(call())
+        finally:
+            ttnn.end_trace_capture(device, trace, cq_id=0)
+            target.synchronize()
         yield trace
     finally:
         ttnn.release_trace(device, trace)
@@ -43,15 +49,25 @@ def replay_us(target: Target, trace: Any, repeats: int = REPEATS) -> float:
     return (time.perf_counter() - start) * 1e6 / repeats
 
 
-def interleaved_us(target: Target, traces: list[Any], replays: int = REPLAYS) -> list[list[float]]:
-    """Samples for each trace, taken in turn and in alternating order, so that a drift meets all of them alike."""
+def interleaved_us(
+    target: Target, traces: list[Any], rounds: int = ROUNDS, seconds: float = float("inf")
+) -> list[list[float]]:
+    """Samples for each trace, one a round. Each two rounds run in opposite orders, so that a drift meets all alike,
+    and the orders change at random, so that no rhythm of the machine meets one of them.
+
+    seconds   after so many, no further two rounds begin; there are two at least
+    """
     samples: list[list[float]] = [[] for _ in traces]
-    for trace in traces:
-        replay_us(target, trace)
-    for n in range(replays):
-        order = range(len(traces)) if n % 2 == 0 else reversed(range(len(traces)))
+    order, orders = list(range(len(traces))), random.Random(0)
+    end = time.perf_counter() + seconds
+    for n in range(WARM_UP + rounds):
+        if n % 2 == 0 and n > WARM_UP and time.perf_counter() > end:
+            break
+        order = order[::-1] if n % 2 else orders.sample(order, len(order))
         for which in order:
-            samples[which].append(replay_us(target, traces[which]))
+            us = replay_us(target, traces[which])
+            if n >= WARM_UP:
+                samples[which].append(us)
     return samples
 
 
