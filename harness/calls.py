@@ -26,6 +26,7 @@ from harness.verdict import Part
 # What long work reports: the stage it is in, and a detail of it.
 Progress = Callable[[str, str], None]
 NEXT, NEW, SECOND = "next layer", "new contents", "second run"
+FEW = 16  # valid rows of which half would be too few to be interesting
 POSITIONS_ON = 1009  # from the first context to the second
 OUTSIDE = "the layer wrote outside its rows"
 Snapshot = Mapping[str, torch.Tensor]
@@ -36,12 +37,12 @@ def no_progress(stage: str, detail: str) -> None:
 
 
 def second_layer(inputs: Inputs) -> Inputs:
-    """The next layer's weights and inputs, in another context: fewer valid rows, where there is more than one."""
+    """The next layer's weights and inputs, in another context: half of the valid rows, or, of a few, many more."""
     c = inputs.case
-    S = c.S // 2 if c.S > 1 else c.Smax - c.shape.tokens
+    S = c.S // 2 if c.S > FEW else c.Smax - c.shape.tokens
     delta = (c.S + c.rope_delta + POSITIONS_ON) % LAST_POSITION - S
     layer = (c.layer + 1) % 2**32
-    return Inputs.random(dataclasses.replace(c, layer=layer, S=S, rope_delta=delta, inputs="tiny_large_keys"))
+    return Inputs.random(dataclasses.replace(c, layer=layer, S=S, rope_delta=delta, inputs="second_layer"))
 
 
 class Calls:
@@ -54,6 +55,7 @@ class Calls:
         _, k, v = bench.upload(bench.inputs.x, *bench.inputs.caches("sevens"))
         self.second = bench.beside(same, bench.x, k, v)
         self.tail = bench.inputs.case.Smax - bench.inputs.case.shape.tokens
+        self.old: tuple[Any, ...] = ()
         self.weights = self._fingerprints()
         self.before = self._snapshot(bench, self.second)
         bench.poison()
@@ -74,6 +76,11 @@ class Calls:
         self.parts.append(
             Part("weights unchanged", same, "bit-identical" if same else "the layer wrote into what `prepare` uploaded")
         )
+
+    def close(self) -> None:
+        """Free all inputs."""
+        for tensor in (*self.old, self.bench.x, self.bench.k, self.bench.v, self.second.k, self.second.v):
+            self.bench.target.ttnn.deallocate(tensor)
 
     def _call(self, name: str) -> Snapshot | None:
         """The second layer once more, judged."""
@@ -158,11 +165,10 @@ class Calls:
     def _move(self, caches: tuple[torch.Tensor, torch.Tensor]) -> None:
         """x and caches to other memory, and nothing right where they were."""
         bench = self.bench
-        old = (bench.x, bench.k, bench.v)
+        self.old = (bench.x, bench.k, bench.v)
         bench.x, bench.k, bench.v = bench.upload(bench.inputs.x, *caches)
-        for tensor in old:
+        for tensor in self.old:
             bench.write(tensor, torch.full(tuple(tensor.shape), 7.0, dtype=torch.bfloat16))
-            bench.target.ttnn.deallocate(tensor)
         self.second.x = bench.x
 
     def _difference(self, first: Snapshot, caches: tuple[torch.Tensor, torch.Tensor], seed: int) -> str | None:

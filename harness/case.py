@@ -97,9 +97,9 @@ class Inputs:
             x[..., channels] *= d.outliers
             x[:, :, 0, channels] *= 5
         k *= d.keys
+        k[:, :, case.S - 1] *= d.sink
         if d.shift:
             k += torch.randn((1, s.n_kv_heads, 1, s.head_dim), generator=gen) * d.shift
-        k[:, :, 0] *= d.sink
         weights = LayerWeights.random(s, case.seed, case.layer, d.stream)
         return cls(case, weights, x.bfloat16(), k.bfloat16(), (v * VALUE_STD * d.stream).bfloat16())
 

@@ -91,6 +91,7 @@ def run_check(
             target.synchronize()
             seconds = time.perf_counter() - start
         layer_calls.judge(out)
+        layer_calls.close()
     except UsageError:
         raise
     except (Exception, SystemExit) as error:

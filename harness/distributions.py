@@ -14,7 +14,7 @@ class Distribution:
     keys        std of the cached keys; softmax logits have about this std too
     shift       std of a vector that all cached keys of a head have in common, as trained models' do: it moves all
                 logits of a query together, by about this much
-    sink        the first key is this many times as large: half of the queries look at it alone
+    sink        the last valid key is this many times as large: half of the queries look at it alone
     outliers    a few channels of x are this many times as large, in one token five times that again, as in the
                 residual streams of trained models
     """
@@ -33,10 +33,10 @@ DISTRIBUTIONS = {
     "normal": Distribution("the softmax prefers some rows, and all rows count"),
     "outliers": Distribution("a few channels of x 50 times as large, as trained models have them", outliers=50.0),
     "large_keys": Distribution("logits beyond 100: a softmax without its maximum overflows", shift=50.0),
-    "one_hot": Distribution("half of the queries look at one row alone", sink=20.0),
+    "one_hot": Distribution("half of the queries look at the last valid row alone", sink=8.0),
     "uniform": Distribution("all rows weigh the same", keys=0.02),
     "tiny": Distribution("the stream at 1e-3: eps of every norm shows", stream=1e-3),
     "huge": Distribution("the stream at 1e3", stream=1e3),
     # What a check gives the second layer: what shows only at the ends of the scales, at once.
-    "tiny_large_keys": Distribution("tiny and large_keys together", stream=1e-3, shift=50.0),
+    "second_layer": Distribution("tiny and large_keys together", stream=1e-3, shift=60.0),
 }

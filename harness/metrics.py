@@ -59,7 +59,7 @@ class Coefficient:
 
 
 def fit(y: torch.Tensor, columns: Mapping[str, torch.Tensor]) -> dict[str, Coefficient]:
-    """Best fit of y by a sum of the columns, each times a coefficient. A column of zeros gets the coefficient 1."""
+    """Best fit of y by a sum of the columns, each times a coefficient. Columns of zeros are left out."""
     used = {name: c.double().flatten() for name, c in columns.items() if c.abs().max() > 0}
     norms = torch.stack([c.norm() for c in used.values()])
     a = torch.stack(list(used.values()), dim=1) / norms  # columns of norm 1, for they differ by many orders
@@ -68,11 +68,8 @@ def fit(y: torch.Tensor, columns: Mapping[str, torch.Tensor]) -> dict[str, Coeff
     x = inverse @ (a.T @ y)
     sigma = (y - a @ x).pow(2).mean().sqrt()
     errors = sigma * inverse.diagonal().clamp(min=0).sqrt()
-    found = {
-        n: Coefficient(*map(float, pair))
-        for n, pair in zip(used, zip(x / norms, errors / norms, strict=True), strict=True)
-    }
-    return {name: found.get(name, Coefficient(1.0, 0.0)) for name in columns}
+    values = zip(used, x / norms, errors / norms, strict=True)
+    return {name: Coefficient(float(value), float(error)) for name, value, error in values}
 
 
 def slices(error: torch.Tensor) -> dict[str, torch.Tensor]:

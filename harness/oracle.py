@@ -21,6 +21,7 @@ class OracleResult:
     """out [T, hidden]; k, v [n_kv, T, head_dim], the roped keys and the values the layer writes to its cache.
 
     attention, mlp [T, hidden]: what the two halves of the layer add to x; x + attention + mlp = out.
+    q, heads [n_kv, group T, head_dim]: the roped queries, and what attention makes of them.
     """
 
     out: torch.Tensor
@@ -28,6 +29,8 @@ class OracleResult:
     v: torch.Tensor
     attention: torch.Tensor
     mlp: torch.Tensor
+    q: torch.Tensor
+    heads: torch.Tensor
 
 
 class Arithmetic:
@@ -107,11 +110,12 @@ def oracle_layer(
     keys = torch.cat((k_cache[0, :, :S].to(dtype), k), dim=1)
     values = torch.cat((v_cache[0, :, :S].to(dtype), v), dim=1)
     folded = q.reshape(s.n_kv_heads, s.group * s.tokens, s.head_dim)
-    heads = a.kept(a.attention(folded, keys, values, s.head_dim**-0.5)).reshape(s.n_heads, s.tokens, s.head_dim)
-    attention = a.kept(a.linear(heads.transpose(0, 1).reshape(s.tokens, s.q_dim), w["wo"]))
+    heads = a.kept(a.attention(folded, keys, values, s.head_dim**-0.5))
+    side_by_side = heads.reshape(s.n_heads, s.tokens, s.head_dim).transpose(0, 1).reshape(s.tokens, s.q_dim)
+    attention = a.kept(a.linear(side_by_side, w["wo"]))
     x1 = a.kept(a.add(x, attention))
 
     h = a.norm(x1, w["norm2"], s.rms_eps)
     gate, up = a.kept(F.silu(a.linear(h, w["w1"]))), a.kept(a.linear(h, w["w3"]))
     mlp = a.kept(a.linear(a.kept(gate * up), w["w2"]))
-    return OracleResult(a.kept(a.add(x1, mlp)), k, v, attention, mlp)
+    return OracleResult(a.kept(a.add(x1, mlp)), k, v, attention, mlp, folded, heads)
