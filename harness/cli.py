@@ -14,6 +14,7 @@ import typer
 from rich.progress import BarColumn, Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
 from rich.table import Table
 
+from harness import calibration as calibration_module
 from harness import comparison_report, program_report, record, registry, report
 from harness import doctor as doctor_module
 from harness import explain as explain_module
@@ -22,7 +23,7 @@ from harness.case import CACHE_DTYPES, WEIGHT_DTYPES, Case, Inputs
 from harness.check import Progress as Report
 from harness.check import describe, run_check
 from harness.compare import run_compare
-from harness.costs import CHIPS, parse_chip
+from harness.costs import CHIPS, Chip, parse_chip
 from harness.distributions import DISTRIBUTIONS
 from harness.errors import UsageError
 from harness.shape import PRESETS, parse_shape
@@ -51,6 +52,12 @@ Seed = Annotated[int, typer.Option(help="Weights and inputs come from it.")]
 InputsName = Annotated[str, typer.Option("--inputs", help=f"{', '.join(DISTRIBUTIONS)}.")]
 TargetName = Annotated[str, typer.Option("--target", help=f"{', '.join(TARGETS)}.")]
 ChipName = Annotated[str, typer.Option("--chip", help=f"{' or '.join(CHIPS)}: which card to predict; emulator.")]
+CalibrationFile = Annotated[
+    Path | None,
+    typer.Option(
+        "--calibration", metavar="FILE", help="Predict with FILE's constants, by layerbench calibrate; emulator."
+    ),
+]
 Json = Annotated[Path | None, typer.Option("--json", metavar="FILE", help="Also write the result to FILE.")]
 TimelineFile = Annotated[
     Path | None,
@@ -106,6 +113,12 @@ def _progress(stages: int) -> Iterator[Report]:
             bar.update(task, description=f"{stage}: {detail}" if detail else stage, advance=advance)
 
         yield show
+
+
+def _chip(name: str, calibration: Path | None) -> Chip:
+    """The chip to predict."""
+    chip = parse_chip(name)
+    return calibration_module.read(calibration, chip) if calibration else chip
 
 
 def _check_timeline(path: Path | None, target: str) -> None:
@@ -167,6 +180,7 @@ def compare(
     case: Case,
     target: TargetName = "emulator",
     chip: ChipName = "p150",
+    calibration: CalibrationFile = None,
     fail_on: Annotated[
         str | None, typer.Option(metavar="slow", help="Exit with 1 if one is slower than A, or has no time.")
     ] = None,
@@ -184,7 +198,7 @@ def compare(
         raise UsageError("a functional simulator has no clock; --fail-on slow takes the emulator or the device")
     specs = [registry.parse(text) for text in implementations]
     trace_region = TRACE_REGION if target == "device" else 0
-    with open_target(target, trace_region, chip=parse_chip(chip)) as opened:
+    with open_target(target, trace_region, chip=_chip(chip, calibration)) as opened:
         with _progress(5 * len(specs)) as progress:
             result = run_compare(opened, specs, Inputs.random(case), progress, timeline is not None)
         report.make_console().print(opened.opened, comparison_report.render(result), sep="\n")
@@ -215,6 +229,7 @@ def breakdown(
     case: Case,
     target: TargetName = "emulator",
     chip: ChipName = "p150",
+    calibration: CalibrationFile = None,
     timeline: TimelineFile = None,
     json: Json = None,
 ) -> None:
@@ -223,7 +238,7 @@ def breakdown(
     _check_timeline(timeline, target)
     spec = registry.parse(implementation)
     trace_region = TRACE_REGION if target == "device" else 0
-    with open_target(target, trace_region, chip=parse_chip(chip)) as opened:
+    with open_target(target, trace_region, chip=_chip(chip, calibration)) as opened:
         result = _broken_down(opened, spec, case, timeline is not None)
         report.make_console().print(opened.opened, report.render_breakdown(result), sep="\n")
         if timeline:
@@ -235,16 +250,41 @@ def breakdown(
 
 @app.command()
 @with_case
-def explain(implementation: Impl, case: Case, chip: ChipName = "p150", json: Json = None) -> None:
+def explain(
+    implementation: Impl,
+    case: Case,
+    chip: ChipName = "p150",
+    calibration: CalibrationFile = None,
+    json: Json = None,
+) -> None:
     """Why does it take so long? What binds each op, and where the threads of its kernels wait; predicted."""
     record.check_path(json)
     spec = registry.parse(implementation)
-    with open_target("emulator", chip=parse_chip(chip)) as opened:
+    with open_target("emulator", chip=_chip(chip, calibration)) as opened:
         result = _broken_down(opened, spec, case, timeline=True)
         ops = explain_module.explain(result)
         report.make_console().print(opened.opened, program_report.explanation(result, ops), sep="\n")
         if json:
             record.write(json, "explain", opened, record.explanation_dict(result, ops))
+
+
+@app.command()
+def calibrate(
+    file: Annotated[Path, typer.Argument(metavar="FILE", help="Where to write the calibration.")],
+    target: TargetName = "device",
+    chip: ChipName = "p150",
+    calibration: CalibrationFile = None,
+) -> None:
+    """How fast is this card? Times small kernels and the op graph's ops, and fits the constants of the predictions."""
+    record.check_path(file, "FILE")
+    calibration_module.check_target(target)
+    case = Case()
+    with open_target(target, TRACE_REGION if target == "device" else 0, chip=_chip(chip, calibration)) as opened:
+        with _progress(3) as progress:
+            result = calibration_module.run_calibration(opened, parse_chip(chip), case, progress)
+        report.make_console().print(opened.opened, calibration_module.render(result), sep="\n")
+        calibration_module.write(file, result, opened)
+        opened.exit_code = 0
 
 
 @app.command()
