@@ -15,10 +15,10 @@ from rich.progress import BarColumn, Progress, SpinnerColumn, TextColumn, TimeEl
 from rich.table import Table
 
 from harness import calibration as calibration_module
-from harness import comparison_report, program_report, record, registry, report
+from harness import comparison_report, history_commands, program_report, record, registry, report
 from harness import doctor as doctor_module
 from harness import explain as explain_module
-from harness.breakdown import Breakdown, run_breakdown
+from harness.breakdown import Breakdown, from_calls, run_breakdown
 from harness.case import CACHE_DTYPES, WEIGHT_DTYPES, Case, Inputs
 from harness.check import Progress as Report
 from harness.check import describe, run_check
@@ -26,6 +26,8 @@ from harness.compare import run_compare
 from harness.costs import CHIPS, Chip, parse_chip
 from harness.distributions import DISTRIBUTIONS
 from harness.errors import UsageError
+from harness.files import write_json
+from harness.history_commands import ResultsFolder, keep, results_folder
 from harness.shape import PRESETS, parse_shape
 from harness.targets import TARGETS, Target, open_target
 from harness.timeline import trace
@@ -154,6 +156,7 @@ def check(
     schedule_seed: Annotated[int, typer.Option(help="Order of threads and transfers in the second run; emulator.")] = 1,
     schedules: Annotated[int, typer.Option(help="Run again under so many orders, from that seed on; emulator.")] = 1,
     json: Json = None,
+    folder: ResultsFolder = None,
 ) -> None:
     """Is it right? Judges one layer against the torch oracle."""
     if not (1 <= schedules <= MOST_SCHEDULES and 0 <= schedule_seed < 2**32):
@@ -162,13 +165,14 @@ def check(
         raise UsageError(f"the {target} has one schedule, its own; --schedules and --schedule-seed are the emulator's")
     record.check_path(json)
     spec = registry.parse(implementation)
+    records = results_folder(folder)
     with open_target(target) as opened:
         with _progress(5) as progress:
             seeds = range(schedule_seed, schedule_seed + schedules)
             result = run_check(opened, spec, Inputs.random(case), progress, seeds)
         report.make_console().print(opened.opened, report.render_check(result), sep="\n")
-        if json:
-            record.write(json, "check", opened, record.check_dict(result))
+        lines = from_calls(result.implementation, opened, case, result.calls, result.counts)
+        keep(record.make("check", opened, record.check_result_dict(result, lines)), json, records)
         opened.exit_code = 0 if result.passed else 1
     raise typer.Exit(opened.exit_code)
 
@@ -186,6 +190,7 @@ def compare(
     ] = None,
     timeline: TimelineFile = None,
     json: Json = None,
+    folder: ResultsFolder = None,
 ) -> None:
     """Which is faster? Judges all on the same inputs, then shows their times side by side."""
     record.check_path(json)
@@ -197,15 +202,15 @@ def compare(
     if fail_on and target == "simulator":
         raise UsageError("a functional simulator has no clock; --fail-on slow takes the emulator or the device")
     specs = [registry.parse(text) for text in implementations]
+    records = results_folder(folder)
     trace_region = TRACE_REGION if target == "device" else 0
     with open_target(target, trace_region, chip=_chip(chip, calibration)) as opened:
         with _progress(5 * len(specs)) as progress:
             result = run_compare(opened, specs, Inputs.random(case), progress, timeline is not None)
         report.make_console().print(opened.opened, comparison_report.render(result), sep="\n")
         if timeline:
-            record.write_json(timeline, trace([e.breakdown for e in result.entries]))
-        if json:
-            record.write(json, "compare", opened, record.comparison_dict(result))
+            write_json(timeline, trace([e.breakdown for e in result.entries]))
+        keep(record.make("compare", opened, record.comparison_dict(result)), json, records)
         opened.exit_code = 0 if result.passed and not (fail_on and result.slow) else 1
     raise typer.Exit(opened.exit_code)
 
@@ -242,7 +247,7 @@ def breakdown(
         result = _broken_down(opened, spec, case, timeline is not None)
         report.make_console().print(opened.opened, report.render_breakdown(result), sep="\n")
         if timeline:
-            record.write_json(timeline, trace([result]))
+            write_json(timeline, trace([result]))
         if json:
             record.write(json, "breakdown", opened, record.breakdown_dict(result))
         opened.exit_code = 0
@@ -298,6 +303,9 @@ def doctor() -> None:
         table.add_row(f.name, f.text, f.needed_for, "" if f.found else f.advice)
     report.make_console().print(table)
     raise typer.Exit(0 if all(f.found for f in findings if f.needed_for == "all") else 1)
+
+
+history_commands.register(app)
 
 
 def main() -> None:

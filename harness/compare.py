@@ -59,13 +59,15 @@ class Entry:
 class Comparison:
     """All entries, the first being what the others are compared with.
 
-    origin   of the times
-    again    the first once more, prepared and captured anew: what differs from it is noise; where times are measured
+    origin      of the times
+    again       the first once more, prepared and captured anew: what differs from it is noise; where times are measured
+    clock_mhz   of the card while it was timed, where it tells
     """
 
     entries: tuple[Entry, ...]
     origin: str
     again: Timing | None = None
+    clock_mhz: int | None = None
 
     @property
     def passed(self) -> bool:
@@ -144,7 +146,7 @@ def _measured(
             entries.append(Entry(check, b, _timing(first), "", after))
         else:
             entries.append(Entry(check, b, _timing(timed, first, noise), "", after))
-    return Comparison(tuple(entries), timing.ORIGIN, _timing(again, first))
+    return Comparison(tuple(entries), timing.ORIGIN, _timing(again, first), first.clock_mhz)
 
 
 def _timing(timed: Timed, first: Timed | None = None, noise: float = 0.0) -> Timing:

@@ -148,8 +148,9 @@ def _legend(c: Comparison, right: list[Breakdown]) -> list[Text]:
         lines = origins(right or [first], known, why)
     else:
         rounds = "the median of n rounds, each round one sample of all in a random order, then in the reverse of it"
+        clock = f"; clock {c.clock_mhz} MHz" if c.clock_mhz else ""
         lines = [
-            Text(f"device us: {c.origin}; {rounds}", style="dim"),
+            Text(f"device us: {c.origin}{clock}; {rounds}", style="dim"),
             Text(f"difference: the median over the rounds, and its {paired.CONFIDENCE} % interval", style="dim"),
             *origins(right or [first], None, "")[1:],
         ]

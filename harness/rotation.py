@@ -32,10 +32,11 @@ AFTER = "after timing"
 
 @dataclass(frozen=True)
 class Timed:
-    """samples: us of a layer, one a round. parts: the layers' outputs once the samples were taken."""
+    """samples: us of a layer, one a round. parts: the layers' outputs once the samples were taken. clock_mhz: then."""
 
     samples: list[float]
     parts: tuple[Part, ...]
+    clock_mhz: int | None = None
 
 
 @dataclass
@@ -83,6 +84,7 @@ def time_layers(target: Target, specs: Sequence[Spec], inputs: Inputs, progress:
             traces.append(stack.enter_context(timing.captured(target, rotation.run, set(), REPEATS)))
         progress("timing", "replays")
         samples = timing.interleaved_us(target, traces, ROUNDS, SECONDS)
+        clock = timing.clock_mhz()
         progress(AFTER, "")
         parts = [
             tuple(rotation.judge(partial(timing.replay_us, target, trace)))
@@ -91,4 +93,4 @@ def time_layers(target: Target, specs: Sequence[Spec], inputs: Inputs, progress:
     for rotation in rotations:
         for bench in rotation.benches:
             bench.close()
-    return [Timed(*both) for both in zip(samples, parts, strict=True)]
+    return [Timed(*both, clock) for both in zip(samples, parts, strict=True)]

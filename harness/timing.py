@@ -6,6 +6,7 @@ import random
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from pathlib import Path
 from typing import Any
 
 from harness.targets import Target
@@ -14,6 +15,7 @@ ORIGIN = "measured on this device, trace-timed"
 TRACE_REGION = 64 << 20  # bytes set aside for the commands of the captured layers
 REPEATS = 8  # calls in one trace
 ROUNDS = 16  # samples
+CLOCK = Path("/sys/class/tenstorrent/tenstorrent!0/tt_aiclk")  # MHz, by Tenstorrent's driver
 WARM_UP = 2  # rounds whose samples are thrown away
 
 
@@ -69,6 +71,14 @@ def interleaved_us(
             if n >= WARM_UP:
                 samples[which].append(us)
     return samples
+
+
+def clock_mhz() -> int | None:
+    """Of the card now: it is slower when idle. None where its driver does not tell."""
+    try:
+        return int(CLOCK.read_text())
+    except (OSError, ValueError):
+        return None
 
 
 def _free(ttnn: Any, outputs: Any, keep: set[int]) -> None:

@@ -29,10 +29,11 @@ def test_check_passes_and_writes_its_record(tmp_path):
     assert done.returncode == 0, done.stderr
     assert "PASS op_graph on the emulator: 19 ops" in done.stdout
     record = json.loads(path.read_text())
-    assert record["schema"] == 1 and record["command"] == "check" and record["target"] == "emulator"
-    parts = {p["name"]: p for p in record["result"]["parts"]}
+    assert record["schema"] == 2 and record["command"] == "check" and record["target"] == "emulator"
+    (entry,) = record["result"]["entries"]
+    parts = {p["name"]: p for p in entry["check"]["parts"]}
     assert parts["output"]["pcc"] > 0.9998 and all(p["passed"] for p in parts.values())
-    assert record["result"]["case"]["shape"]["hidden"] == 512
+    assert entry["check"]["case"]["shape"]["hidden"] == 512 and entry["breakdown"]["predicted_us"] > 100
     assert list(tmp_path.iterdir()) == [path], "nothing else is left behind"
 
 
