@@ -18,6 +18,7 @@ from harness import calibration as calibration_module
 from harness import comparison_report, history_commands, program_report, record, registry, report
 from harness import doctor as doctor_module
 from harness import explain as explain_module
+from harness import ops_csv as ops_csv_module
 from harness.breakdown import Breakdown, from_calls, run_breakdown
 from harness.case import CACHE_DTYPES, WEIGHT_DTYPES, Case, Inputs
 from harness.check import Progress as Report
@@ -26,7 +27,7 @@ from harness.compare import run_compare
 from harness.costs import CHIPS, Chip, parse_chip
 from harness.distributions import DISTRIBUTIONS
 from harness.errors import UsageError
-from harness.files import write_json
+from harness.files import write_json, write_text
 from harness.history_commands import ResultsFolder, keep, results_folder
 from harness.shape import PRESETS, parse_shape
 from harness.targets import TARGETS, Target, open_target
@@ -236,11 +237,18 @@ def breakdown(
     chip: ChipName = "p150",
     calibration: CalibrationFile = None,
     timeline: TimelineFile = None,
+    ops_csv: Annotated[
+        Path | None,
+        typer.Option("--ops-csv", metavar="FILE", help="Write the ops as a CSV that tt-perf-report reads to FILE."),
+    ] = None,
     json: Json = None,
 ) -> None:
     """Where does the time go? A line per op of one layer."""
     record.check_path(json)
+    record.check_path(ops_csv, "--ops-csv")
     _check_timeline(timeline, target)
+    if ops_csv and target == "simulator":
+        raise UsageError("a functional simulator has no times; --ops-csv takes the emulator or the device")
     spec = registry.parse(implementation)
     trace_region = TRACE_REGION if target == "device" else 0
     with open_target(target, trace_region, chip=_chip(chip, calibration)) as opened:
@@ -248,6 +256,8 @@ def breakdown(
         report.make_console().print(opened.opened, report.render_breakdown(result), sep="\n")
         if timeline:
             write_json(timeline, trace([result]))
+        if ops_csv:
+            write_text(ops_csv, ops_csv_module.text(result))
         if json:
             record.write(json, "breakdown", opened, record.breakdown_dict(result))
         opened.exit_code = 0

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from harness import breakdown, costs, paired, rotation, timing
 from harness.breakdown import Breakdown
@@ -62,12 +63,14 @@ class Comparison:
     origin      of the times
     again       the first once more, prepared and captured anew: what differs from it is noise; where times are measured
     clock_mhz   of the card while it was timed, where it tells
+    host_s      seconds of the host for all of it
     """
 
     entries: tuple[Entry, ...]
     origin: str
     again: Timing | None = None
     clock_mhz: int | None = None
+    host_s: float = 0.0
 
     @property
     def passed(self) -> bool:
@@ -89,6 +92,7 @@ def run_compare(
     target: Target, specs: Sequence[Spec], inputs: Inputs, progress: Progress = no_progress, timeline: bool = False
 ) -> Comparison:
     """Judge each of `specs` on the same inputs, then time those that are right. timeline: as in `run_check`."""
+    start = time.perf_counter()
     names = [str(spec) for spec in specs]
     checks = [
         run_check(target, spec, inputs, _prefixed(progress, name), timeline=timeline)
@@ -96,7 +100,14 @@ def run_compare(
     ]
     lines = [breakdown.from_calls(c.implementation, target, inputs.case, c.calls, c.counts) for c in checks]
     if target.name == "device":
-        return _measured(target, specs, inputs, progress, checks, lines)
+        found = _measured(target, specs, inputs, progress, checks, lines)
+    else:
+        found = _by_model(target, checks, lines)
+    return replace(found, host_s=time.perf_counter() - start)
+
+
+def _by_model(target: Target, checks: list[CheckResult], lines: list[Breakdown]) -> Comparison:
+    """Without a device: predicted times, or none."""
     origin = f"{costs.ORIGIN}; {target.chip.calibration}" if target.name == "emulator" else "none"
     first = lines[0].predicted_us if checks[0].passed else None
     entries = [_predicted(c, b, first, n == 0) for n, (c, b) in enumerate(zip(checks, lines, strict=True))]

@@ -154,7 +154,8 @@ def _legend(c: Comparison, right: list[Breakdown]) -> list[Text]:
             Text(f"difference: the median over the rounds, and its {paired.CONFIDENCE} % interval", style="dim"),
             *origins(right or [first], None, "")[1:],
         ]
-    return lines
+    # The last is about the host.
+    return [*lines[:-1], Text(f"host s: this machine, for one layer; all of it took {c.host_s:.0f} s", style="dim")]
 
 
 def _side_by_side(breakdowns: list[Breakdown]) -> Table:

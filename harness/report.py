@@ -149,14 +149,14 @@ def origins(breakdowns: list[Breakdown], origin: str | None, why: str) -> list[T
 
 
 def _floor(breakdowns: list[Breakdown]) -> str:
-    """The DRAM floor of the layer, and its share of each predicted time."""
+    """The DRAM floor of the layer, and its share of the predicted time, of one implementation."""
     case, chip = breakdowns[0].case, breakdowns[0].chip
     floor_us = costs.floor_us(case, chip)
-    shares = [
-        f"{floor_us / b.predicted_us:.0%} of {b.implementation} (predicted)" for b in breakdowns if b.predicted_us
-    ]
     floor = (
         f"DRAM floor: {floor_us:.1f} us for the layer's {costs.floor_bytes(case) / 1e6:.1f} MB "
         f"at {chip.dram_best:.0f} GB/s"
     )
-    return f"{floor}; {', '.join(shares)}" if shares else floor
+    first = breakdowns[0]
+    if len(breakdowns) > 1 or not first.predicted_us:
+        return floor
+    return f"{floor}; {floor_us / first.predicted_us:.0%} of {first.implementation} (predicted)"
