@@ -52,8 +52,7 @@ class Calls:
         self.bench, self.schedules, self.parts, self.progress = bench, schedules, parts, progress
         self.new = second_layer(bench.inputs)
         same = dataclasses.replace(self.new, x=bench.inputs.x, k=bench.inputs.k, v=bench.inputs.v)
-        _, k, v = bench.upload(bench.inputs.x, *bench.inputs.caches("sevens"))
-        self.second = bench.beside(same, bench.x, k, v)
+        self.second = bench.beside(same, bench.x, *bench.upload_caches(*bench.inputs.caches("sevens")))
         self.tail = bench.inputs.case.Smax - bench.inputs.case.shape.tokens
         self.old: tuple[Any, ...] = ()
         self.weights = self._fingerprints()
@@ -88,6 +87,7 @@ class Calls:
         second, case = self.second, self.second.inputs.case
         second.context.set_context(case.S, case.rope_delta)
         before = self._snapshot(second, self.bench)
+        second.poison()
         return self._judge(name, second, self.bench, before, second.run())
 
     def _snapshot(self, bench: Bench, other: Bench) -> Snapshot:
@@ -103,7 +103,7 @@ class Calls:
         found = [shape_and_dtype(bench, out_dev)]
         if found[0].passed:
             out, after = bench.read(out_dev), self._snapshot(bench, other)
-            bench.discard(out_dev)
+            bench.target.ttnn.deallocate(out_dev)
             rows = self._own_rows(after)
             found += [
                 verdict.finite("finite", out),
@@ -166,7 +166,7 @@ class Calls:
         """x and caches to other memory, and nothing right where they were."""
         bench = self.bench
         self.old = (bench.x, bench.k, bench.v)
-        bench.x, bench.k, bench.v = bench.upload(bench.inputs.x, *caches)
+        bench.x, (bench.k, bench.v) = bench.upload_x(), bench.upload_caches(*caches)
         for tensor in self.old:
             bench.write(tensor, torch.full(tuple(tensor.shape), 7.0, dtype=torch.bfloat16))
         self.second.x = bench.x
@@ -178,10 +178,11 @@ class Calls:
             bench.target.programs.schedule_seed = seed
         bench.refill(*caches)
         before = self._snapshot(bench, self.second)
+        bench.poison()
         out = bench.run()
         after = self._snapshot(bench, self.second)
         again = {"output": bench.read(out), **self._own_rows(after)}
-        bench.discard(out)
+        bench.target.ttnn.deallocate(out)
         parts = [verdict.identical(name, got, first[name]) for name, got in again.items()]
         parts += self._left_alone(bench, before, after)
         return next((f"{part.name}: {part.text}" for part in parts if not part.passed), None)

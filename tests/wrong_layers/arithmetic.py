@@ -80,14 +80,27 @@ class LayerNorm(OneNorm):
         return rms_norm(x - x.mean(-1, keepdim=True), gamma[..., :1, :], self.env.shape.rms_eps)
 
 
-@fault("theta 1e6 for 5e6", "K rows: relative L2")
-class WrongTheta(Faulty):
+class Tables(Faulty):
+    """Rotary tables of its own."""
+
+    theta, off = 5e6, 0
+
     def op(self, name: str, call: Any, *args: Any, **kwargs: Any) -> Any:
         if name == "rotary_embedding_hf":
             s, c = self.env.shape, self.env.context
-            positions = torch.arange(s.tokens) + c.S + c.rope_delta
-            args = (args[0], *(self.device(t[None, None]) for t in rope_cos_sin(positions, s.head_dim, 1e6)))
+            positions = torch.arange(s.tokens) + c.S + c.rope_delta + self.off
+            args = (args[0], *(self.device(t[None, None]) for t in rope_cos_sin(positions, s.head_dim, self.theta)))
         return call(*args, **kwargs)
+
+
+@fault("theta 1e6 for 5e6", "K rows: relative L2")
+class WrongTheta(Tables):
+    theta = 1e6
+
+
+@fault("positions one too far", "K rows: relative L2")
+class PositionsOff(Tables):
+    off = 1
 
 
 @fault("interleaved RoPE", "K rows: relative L2")

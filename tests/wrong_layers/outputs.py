@@ -140,9 +140,10 @@ class NanInTail(Faulty):
 class NeverWritten(Faulty):
     def layer_fn(self, i: int, x: Any, k_cache: Any, v_cache: Any) -> Any:
         ttnn = self.real.ttnn
-        super().layer_fn(i, x, k_cache, v_cache)
         where = ttnn.TILE_LAYOUT, self.real.device, ttnn.DRAM_MEMORY_CONFIG
-        return ttnn.allocate_tensor_on_device(ttnn.Shape(list(x.shape)), ttnn.bfloat16, *where)
+        out = ttnn.allocate_tensor_on_device(ttnn.Shape(list(x.shape)), ttnn.bfloat16, *where)
+        super().layer_fn(i, x, k_cache, v_cache)
+        return out
 
 
 @fault("an error after the work", "runs")

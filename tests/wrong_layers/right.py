@@ -45,4 +45,4 @@ class Exact(Faulty):
         return self.device(want.out[None, None].bfloat16())
 
 
-RIGHT = [Faulty, GammaFolded, HighFidelity, Exact]
+RIGHT = [GammaFolded, HighFidelity, Exact]
