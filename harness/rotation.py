@@ -74,9 +74,12 @@ def time_layers(target: Target, specs: Sequence[Spec], inputs: Inputs, progress:
     rotations: list[Rotation] = []
     for spec in specs:
         progress("timing", f"weights of {spec}")
-        bench = Bench.prepare(target, spec, inputs)
-        beside = [bench.beside(i, *bench.upload(i.x, *i.caches("sevens"))) for i in others]
-        rotations.append(Rotation([bench, *beside]))
+        benches = [Bench.prepare(target, spec, inputs)]
+        for other in others:
+            bench = benches[0].beside(other, None, *benches[0].upload_caches(*other.caches("sevens")))
+            bench.x = bench.upload_x()
+            benches.append(bench)
+        rotations.append(Rotation(benches))
     with ExitStack() as stack:
         traces = []
         for spec, rotation in zip(specs, rotations, strict=True):
