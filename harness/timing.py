@@ -47,7 +47,8 @@ def captured(target: Target, call: Callable[[], Any], keep: set[int], repeats: i
 def replay_us(target: Target, trace: Any, repeats: int = REPEATS) -> float:
     """Device us of one call, from one replay of a trace of `repeats`."""
     start = time.perf_counter()
-    target.ttnn.execute_trace(target.device, trace, cq_id=0, blocking=True)
+    with target.recorder.watched("the replay of a trace"):
+        target.ttnn.execute_trace(target.device, trace, cq_id=0, blocking=True)
     return (time.perf_counter() - start) * 1e6 / repeats
 
 

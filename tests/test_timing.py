@@ -40,6 +40,7 @@ class Clock:
         self.after |= stage == rotation.AFTER
 
     def replay(self, device, trace, **how):
+        assert self.recorder.running, "a replay that never ends is ended"
         self.now += self.us[trace] * self.noise.gauss(1, 0.002) * timing.REPEATS / 1e6
         # The samples need no run; what is looked at afterwards does.
         if self.after and trace not in self.broken:
@@ -55,6 +56,7 @@ def as_device(emulator, monkeypatch):
 
 
 def compare(target, monkeypatch, specs: list[str], clock: Clock):
+    clock.recorder = target.recorder
     monkeypatch.setattr(timing, "time", clock)
     monkeypatch.setattr(emulated, "execute_trace", clock.replay)
     return run_compare(target, [parse(s) for s in specs], Inputs.random(CASE), clock.progress)

@@ -118,9 +118,15 @@ class Recorder:
 
     def launch(self, name: str, fn: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
         """Run one op; report it when someone observes."""
+        with self.watched(name):
+            return self._launch(name, fn, args, kwargs)
+
+    @contextmanager
+    def watched(self, name: str) -> Iterator[None]:
+        """What the block runs on the device must end some time (see targets/target.py)."""
         self.running = (name, time.monotonic())
         try:
-            return self._launch(name, fn, args, kwargs)
+            yield
         finally:
             self.running = None
 
