@@ -13,7 +13,7 @@ from harness.case import Inputs
 from harness.check import CheckResult, run_check
 from harness.paired import Difference, Finding, Spread
 from harness.registry import Spec
-from harness.rotation import Timed
+from harness.rotation import Timed, Untimed
 from harness.targets import Target
 from harness.verdict import Part
 
@@ -144,7 +144,10 @@ def _measured(
         entries = [Entry(c, b, None, why if c.passed else FAILED) for c, b in zip(checks, lines, strict=True)]
         return Comparison(tuple(entries), timing.ORIGIN)
     right = [spec for spec, check in zip(specs, checks, strict=True) if check.passed]
-    first, again, *others = rotation.time_layers(target, [right[0], *right], inputs, progress)
+    try:
+        first, again, *others = rotation.time_layers(target, [right[0], *right], inputs, progress)
+    except Untimed as error:
+        return _untimed(error, checks, lines)
     noise = paired.difference(first.samples, again.samples).farthest
     rest = iter([first, *others])
     entries = []
@@ -158,6 +161,16 @@ def _measured(
         else:
             entries.append(Entry(check, b, _timing(timed, first, noise), "", after))
     return Comparison(tuple(entries), timing.ORIGIN, _timing(again, first), first.clock_mhz)
+
+
+def _untimed(error: Untimed, checks: list[CheckResult], lines: list[Breakdown]) -> Comparison:
+    """One of them cannot be timed; then nothing is, for its trace may be half captured."""
+    entries = []
+    for check, b in zip(checks, lines, strict=True):
+        guilty = check.implementation == error.implementation
+        why = f"{error.implementation} cannot be timed" if check.passed else FAILED
+        entries.append(Entry(check, b, None, why, (Part("timing", False, error.why),) if guilty else ()))
+    return Comparison(tuple(entries), timing.ORIGIN)
 
 
 def _timing(timed: Timed, first: Timed | None = None, noise: float = 0.0) -> Timing:

@@ -7,8 +7,8 @@ weights together fill what a Blackhole has of L1 (110 cores, 161 MB): none finds
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Callable, Sequence
-from contextlib import ExitStack
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field
 from functools import partial
 from typing import Any
@@ -19,6 +19,8 @@ from harness import timing, verdict
 from harness.bench import NAN, Bench
 from harness.calls import Progress
 from harness.case import Inputs
+from harness.check import describe
+from harness.errors import UsageError
 from harness.registry import Spec
 from harness.targets import Target
 from harness.verdict import Part
@@ -28,6 +30,14 @@ REPEATS = timing.REPEATS // LAYERS  # of the rotation in one trace
 ROUNDS = 100
 SECONDS = 120.0  # of timing: a slow layer gets fewer rounds
 AFTER = "after timing"
+
+
+class Untimed(Exception):
+    """A layer that is right but cannot be timed: which, and why."""
+
+    def __init__(self, implementation: str, why: str) -> None:
+        super().__init__(f"{implementation}: {why}")
+        self.implementation, self.why = implementation, why
 
 
 @dataclass(frozen=True)
@@ -66,7 +76,7 @@ class Rotation:
 
 
 def time_layers(target: Target, specs: Sequence[Spec], inputs: Inputs, progress: Progress) -> list[Timed]:
-    """Samples for each of `specs`, and whether what was timed was right."""
+    """Samples for each of `specs`, and whether what was timed was right. Raises `Untimed`."""
     progress("timing", "inputs of the layers")
     numbers = [(inputs.case.layer + n) % 2**32 for n in range(1, LAYERS)]
     others = [Inputs.random(dataclasses.replace(inputs.case, layer=n)) for n in numbers]
@@ -75,20 +85,16 @@ def time_layers(target: Target, specs: Sequence[Spec], inputs: Inputs, progress:
     rotations: list[Rotation] = []
     for spec in specs:
         progress("timing", f"weights of {spec}")
-        benches = [Bench.prepare(target, spec, inputs)]
-        for other in others:
-            bench = benches[0].beside(other, None, *benches[0].upload_caches(*other.caches("sevens")))
-            bench.x = bench.upload_x()
-            benches.append(bench)
-        rotations.append(Rotation(benches))
-    for rotation in rotations:
-        for out in rotation.run():
-            target.ttnn.deallocate(out)
+        with _naming(spec):
+            rotations.append(_prepare(target, spec, [inputs, *others]))
+            for out in rotations[-1].run():
+                target.ttnn.deallocate(out)
     with ExitStack() as stack:
         traces = []
         for spec, rotation in zip(specs, rotations, strict=True):
             progress("timing", f"capture of {spec}")
-            traces.append(stack.enter_context(timing.captured(target, rotation.run, set(), REPEATS)))
+            with _naming(spec):
+                traces.append(stack.enter_context(timing.captured(target, rotation.run, set(), REPEATS)))
         progress("timing", "replays")
         samples = timing.interleaved_us(target, traces, ROUNDS, SECONDS)
         clock = timing.clock_mhz()
@@ -101,3 +107,24 @@ def time_layers(target: Target, specs: Sequence[Spec], inputs: Inputs, progress:
         for bench in rotation.benches:
             bench.close()
     return [Timed(*both, clock) for both in zip(samples, parts, strict=True)]
+
+
+def _prepare(target: Target, spec: Spec, layers: Sequence[Inputs]) -> Rotation:
+    first = Bench.prepare(target, spec, layers[0])
+    benches = [first]
+    for inputs in layers[1:]:
+        bench = first.beside(inputs, None, *first.upload_caches(*inputs.caches("sevens")))
+        bench.x = bench.upload_x()
+        benches.append(bench)
+    return Rotation(benches)
+
+
+@contextmanager
+def _naming(spec: Spec) -> Iterator[None]:
+    """Says whose exception it is."""
+    try:
+        yield
+    except UsageError:
+        raise
+    except Exception as error:
+        raise Untimed(str(spec), describe(error)) from error

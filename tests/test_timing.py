@@ -7,6 +7,7 @@ import random
 
 import pytest
 
+import layer_impls
 from harness import comparison_report, record, report, rotation, timing
 from harness.breakdown import run_breakdown
 from harness.case import Case, Inputs
@@ -98,6 +99,24 @@ def test_what_is_wrong_after_the_timing_has_no_time(as_device, monkeypatch):
     assert second.check.passed and second.timing is None and result.slow == [SPECS[1]]
     text = shown(result)
     assert "after timing, layer +0: output: finite" in text and "no time: what is wrong is not timed" in text
+
+
+def test_a_layer_that_cannot_be_captured_fails(as_device, monkeypatch, tmp_path):
+    (tmp_path / "tired.py").write_text(
+        "from layer_impls.op_graph import OpGraph\n"
+        "class Tired(OpGraph):\n"
+        "    calls = 0\n"
+        "    def layer_fn(self, i, x, k, v):\n"
+        "        self.calls += 1\n"
+        "        if self.calls > 6: raise RuntimeError('no more')\n"
+        "        return super().layer_fn(i, x, k, v)\n"
+    )
+    monkeypatch.setattr(layer_impls, "__path__", [*layer_impls.__path__, str(tmp_path)])
+    result = compare(as_device, monkeypatch, ["op_graph", "tired"], Clock([450, 450, 450]))
+    assert [e.passed for e in result.entries] == [True, False] and result.entries[1].check.passed
+    assert result.slow == ["tired"] and as_device.recorder.live_traces == 0
+    text = shown(result)
+    assert "tired: timing: RuntimeError: no more" in text and "op_graph: no time: tired cannot be timed" in text
 
 
 def test_a_slow_layer_gets_fewer_rounds_and_no_verdict(as_device, monkeypatch):
