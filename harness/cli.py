@@ -18,6 +18,7 @@ from harness import calibration as calibration_module
 from harness import comparison_report, history_commands, program_report, record, registry, report
 from harness import doctor as doctor_module
 from harness import explain as explain_module
+from harness import html as html_report
 from harness import ops_csv as ops_csv_module
 from harness.breakdown import Breakdown, from_calls, run_breakdown
 from harness.case import CACHE_DTYPES, WEIGHT_DTYPES, Case, Inputs
@@ -61,6 +62,7 @@ CalibrationFile = Annotated[
         "--calibration", metavar="FILE", help="Predict with FILE's constants, by layerbench calibrate; emulator."
     ),
 ]
+Html = Annotated[Path | None, typer.Option("--html", metavar="FILE", help="Also write a page for a browser to FILE.")]
 Json = Annotated[Path | None, typer.Option("--json", metavar="FILE", help="Also write the result to FILE.")]
 L1 = Annotated[
     bool, typer.Option("--l1", help="Also what programs of kernels hold of the L1 of their cores; emulator.")
@@ -193,11 +195,13 @@ def compare(
         str | None, typer.Option(metavar="slow", help="Exit with 1 if one is slower than A, or has no time.")
     ] = None,
     timeline: TimelineFile = None,
+    html: Html = None,
     json: Json = None,
     folder: ResultsFolder = None,
 ) -> None:
     """Which is faster? Judges all on the same inputs, then shows their times side by side."""
     record.check_path(json)
+    record.check_path(html, "--html")
     _check_timeline(timeline, target)
     if len(implementations) < 2:
         raise UsageError("compare takes two implementations or more, the first being what the others are compared with")
@@ -210,10 +214,13 @@ def compare(
     trace_region = TRACE_REGION if target == "device" else 0
     with open_target(target, trace_region, chip=_chip(chip, calibration)) as opened:
         with _progress(5 * len(specs)) as progress:
-            result = run_compare(opened, specs, Inputs.random(case), progress, timeline is not None)
+            timelines = timeline is not None or html is not None
+            result = run_compare(opened, specs, Inputs.random(case), progress, timelines)
         report.make_console().print(opened.opened, comparison_report.render(result), sep="\n")
         if timeline:
             write_json(timeline, trace([e.breakdown for e in result.entries]))
+        if html:
+            write_text(html, html_report.page(result, opened.opened))
         keep(record.make("compare", opened, record.comparison_dict(result)), json, records)
         opened.exit_code = 0 if result.passed and not (fail_on and result.slow) else 1
     raise typer.Exit(opened.exit_code)

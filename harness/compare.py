@@ -53,7 +53,12 @@ class Entry:
     @property
     def passed(self) -> bool:
         """Right, and still right after it was timed."""
-        return self.check.passed and all(p.passed for p in self.after)
+        return not self.failed
+
+    @property
+    def failed(self) -> list[Part]:
+        """What was not right."""
+        return [p for p in (*self.check.parts, *self.after) if not p.passed]
 
 
 @dataclass(frozen=True)

@@ -15,19 +15,19 @@ from harness.program_report import us
 from harness.report import PREDICTED, mark, origins, prediction, time_name
 
 LAYER_OPS = 19  # of the op graph
+LEFT = ("implementation", "check", "verdict", "launches")
 STYLES = {paired.FAST: "bold green", paired.SLOW: "bold red", paired.SAME: "", paired.AMBG: "yellow"}
 Cell = str | Text
 
 
 def render(c: Comparison) -> RenderableType:
     """The verdicts beside each other, why they are so, and the ops beside each other."""
-    parts: list[RenderableType] = [_table(c), *(Text(line) for line in _reasons(c))]
+    parts: list[RenderableType] = [_table(c), *(Text(line) for line in reasons(c))]
     for entry in c.entries:
-        for part in (*entry.check.parts, *entry.after):
-            if not part.passed:
-                parts.append(Text(f"{entry.check.implementation}: {part.title}: {part.failure}", style="red"))
+        for part in entry.failed:
+            parts.append(Text(f"{entry.check.implementation}: {part.title}: {part.failure}", style="red"))
     right = [e.breakdown for e in c.entries if e.passed]
-    parts += _legend(c, right)
+    parts += legend(c)
     if any(line.counts for b in right for line in b.lines):
         parts.append(program_report.rates(right))
     if right and right[0].target == "emulator":
@@ -36,7 +36,19 @@ def render(c: Comparison) -> RenderableType:
 
 
 def _table(c: Comparison) -> Table:
-    """A row an implementation; a column that says nothing here is left out."""
+    """A row an implementation."""
+    headers, rows = verdicts(c)
+    table = Table(title=f"compare: {c.entries[0].check.case}", title_justify="left", show_lines=True)
+    for name in headers:
+        header = name if "\n" in name else name.replace(" ", "\n", 1)
+        table.add_column(header, justify="left" if name in LEFT else "right", overflow="fold")
+    for row in rows:
+        table.add_row(*row)
+    return table
+
+
+def verdicts(c: Comparison) -> tuple[list[str], list[list[Cell]]]:
+    """Headers, and a row an implementation; a column that says nothing here is left out."""
     columns: dict[str, Callable[[Entry], Cell]] = {
         "implementation": lambda e: e.check.implementation,
         "check": lambda e: mark(e.passed),
@@ -51,15 +63,9 @@ def _table(c: Comparison) -> Table:
         "n": lambda e: str(e.timing.spread.n) if e.timing and e.timing.spread else "-",
         "host s": lambda e: f"{e.check.host_s:.2f}",
     }
-    left = ("implementation", "check", "verdict", "launches")
     shown = {name: [cell(e) for e in c.entries] for name, cell in columns.items()}
-    shown = {name: cells for name, cells in shown.items() if name in left or any(str(cell) != "-" for cell in cells)}
-    table = Table(title=f"compare: {c.entries[0].check.case}", title_justify="left", show_lines=True)
-    for name in shown:
-        header = name if "\n" in name else name.replace(" ", "\n", 1)
-        table.add_column(header, justify="left" if name in left else "right", overflow="fold")
-    rows = list(zip(*shown.values(), strict=True))
-    table.add_row(*rows[0])
+    shown = {name: cells for name, cells in shown.items() if name in LEFT or any(str(cell) != "-" for cell in cells)}
+    rows = [list(row) for row in zip(*shown.values(), strict=True)]
     if c.again:
         again = {
             "implementation": f"{c.entries[0].check.implementation} again",
@@ -68,10 +74,8 @@ def _table(c: Comparison) -> Table:
             "p5-p95": _spread(c.again),
             "difference": _difference(c, c.again),
         }
-        table.add_row(*(again.get(name, "") for name in shown))
-    for row in rows[1:]:
-        table.add_row(*row)
-    return table
+        rows.insert(1, [again.get(name, "") for name in shown])
+    return list(shown), rows
 
 
 def _predicts(c: Comparison) -> bool:
@@ -121,7 +125,7 @@ def _figure(e: Entry, part: str, name: str, form: str) -> str:
     return format(found.numbers[name], form) if found else "-"
 
 
-def _reasons(c: Comparison) -> list[str]:
+def reasons(c: Comparison) -> list[str]:
     """Why each verdict is what it is."""
     lines = []
     predicted = " (predicted)" if _predicts(c) else ""
@@ -137,8 +141,9 @@ def _reasons(c: Comparison) -> list[str]:
     return lines
 
 
-def _legend(c: Comparison, right: list[Breakdown]) -> list[Text]:
+def legend(c: Comparison) -> list[Text]:
     """Where the times come from."""
+    right = [e.breakdown for e in c.entries if e.passed]
     first = c.entries[0].breakdown
     if _predicts(c):
         why = "" if all(b.total_us is not None for b in right) else published.WHY_NONE

@@ -58,6 +58,7 @@ class Part:
     numbers   the figures for the JSON record
     aspects   of the closeness of a tensor, one each; all must pass
     call      which call of the layer it is about; empty for the first
+    error     of a tensor, what was got less what is right: [T, channels] or [heads, T, d], fp64
     """
 
     name: str
@@ -66,6 +67,7 @@ class Part:
     numbers: dict[str, float] = field(default_factory=dict)
     aspects: tuple[Aspect, ...] = ()
     call: str = ""
+    error: torch.Tensor | None = field(default=None, compare=False, repr=False)
 
     @property
     def title(self) -> str:
@@ -127,9 +129,9 @@ def close(
         "relative_l2": metrics.relative_l2(got, want),
         "max_abs": metrics.max_abs(got, want),
     }
-    if not got.isfinite().all():
-        return Part(name, False, "not finite", numbers, (finite_aspect(got),))
     error, bars = got - want, bar - want
+    if not got.isfinite().all():
+        return Part(name, False, "not finite", numbers, (finite_aspect(got),), error=error)
     aspects = [
         _at_least("PCC", numbers["pcc"], metrics.pcc(bar, want)),
         _at_most("relative L2", numbers["relative_l2"], RELATIVE_L2, metrics.relative_l2(bar, want)),
@@ -138,7 +140,7 @@ def close(
     if not shares:  # else the error is another part's
         aspects += [*_extremes(error, bars, want), *_slices(error, bars)]
     text = "; ".join(f"{a.name} {a.text}" for a in aspects)
-    return Part(name, all(a.passed for a in aspects), text, numbers, tuple(aspects))
+    return Part(name, all(a.passed for a in aspects), text, numbers, tuple(aspects), error=error)
 
 
 def finite_aspect(got: torch.Tensor) -> Aspect:

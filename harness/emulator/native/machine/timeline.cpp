@@ -11,6 +11,7 @@
 namespace lb {
 
 void Timeline::moved(bool write, uint64_t begin, uint64_t cycles, uint32_t bytes) {
+    cycles = std::max<uint64_t>(cycles, 1);  // a few bytes take less than one
     std::vector<double>& slots = write ? written : read;
     const uint64_t end = begin + cycles;
     if (slots.size() <= end / kSlot) slots.resize(end / kSlot + 1);
