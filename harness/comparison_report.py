@@ -140,19 +140,21 @@ def _reasons(c: Comparison) -> list[str]:
 def _legend(c: Comparison, right: list[Breakdown]) -> list[Text]:
     """Where the times come from."""
     first = c.entries[0].breakdown
+    if not right:
+        return []
     if _predicts(c):
         why = "" if all(b.total_us is not None for b in right) else published.WHY_NONE
         known = published.ORIGIN if any(b.total_us is not None for b in right) else None
         if first.target == "simulator":
             why = "a functional simulator has no clock"
-        lines = origins(right or [first], known, why)
+        lines = origins(right, known, why)
     else:
         rounds = "the median of n rounds, each round one sample of all in a random order, then in the reverse of it"
         clock = f"; clock {c.clock_mhz} MHz" if c.clock_mhz else ""
         lines = [
             Text(f"device us: {c.origin}{clock}; {rounds}", style="dim"),
             Text(f"difference: the median over the rounds, and its {paired.CONFIDENCE} % interval", style="dim"),
-            *origins(right or [first], None, "")[1:],
+            *origins(right, None, "")[1:],
         ]
     # The last is about the host.
     return [*lines[:-1], Text(f"host s: this machine, for one layer; all of it took {c.host_s:.0f} s", style="dim")]
