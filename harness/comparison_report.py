@@ -162,14 +162,15 @@ def _legend(c: Comparison, right: list[Breakdown]) -> list[Text]:
 
 def _side_by_side(breakdowns: list[Breakdown]) -> Table:
     """Ops in the order of the first; what only another has comes after. Of three and more, the predicted time alone."""
-    table = Table(title="op by op", title_justify="left", show_footer=True)
-    table.add_column("op", footer="sum of the ops")
     few = len(breakdowns) < 3
+    title = "op by op" if few else f"op by op: {PREDICTED}"
+    table = Table(title=title, title_justify="left", show_footer=True)
+    table.add_column("op", footer="sum of the ops", no_wrap=True)
     for b in breakdowns:
         if few:
             table.add_column(f"{b.implementation}\n{time_name(b)}", justify="right", footer=us(b.total_us))
-        name = f"\n{PREDICTED}" if few else f"{b.implementation}\n{PREDICTED}"
-        table.add_column(name, justify="right", footer=us(b.predicted_us))
+        name = f"\n{PREDICTED}" if few else b.implementation
+        table.add_column(name, justify="right", footer=us(b.predicted_us), overflow="fold")
         if few:
             table.add_column("\nbinds", footer="")
     columns = [_by_label(b) for b in breakdowns]
