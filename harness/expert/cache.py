@@ -1,7 +1,7 @@
 """Converted tensors on disk. A file is used only if it is the very file that was written for what is asked.
 
-A file is `WHAT.KEY.DIGEST.tensorbin`: the key says what it was made from, the digest is over the key and the content. So
-a file that is truncated, changed, or was made for another key and renamed does not match its own name, and one made
+A file is `WHAT.KEY.DIGEST.tensorbin`: the key says what it was made from, the digest is over the key and the content.
+So a file that is truncated, changed, or was made for another key and renamed does not match its own name, and one made
 from other values has another key. Files are written aside and renamed: a killed writer leaves a file of another name.
 """
 

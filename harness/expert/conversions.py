@@ -4,10 +4,10 @@ What is expensive was measured. At the real size a layer's bfp8 projections take
 0.3 s by the real ttnn (64 layers: 115 and 20 s); hashing the values they come from takes 0.04 s, loading them 0.1 s.
 bf16 is only a reordering, as fast as reading a file. So block floats are kept, and nothing else.
 
-The key is made of the values themselves, their dtype and the converter. Whatever an implementation sends up, in whatever
-layout, is found again if and only if it is the same: no name, date or version of a checkpoint can be mistaken.
+The key is made of the values themselves, their dtype and the converter. Whatever an implementation sends up, in
+whatever layout, is found again if and only if it is the same: no name, date or version of a checkpoint can be mistaken.
 
-The files are ttnn's own (`dump_tensor`): tiles packed as the device has them, on the emulator and on the real ttnn alike.
+The files are ttnn's own (`dump_tensor`): tiles packed as the device has them, on the emulator and the real ttnn alike.
 ttnn's `as_tensor(cache_file_name=...)` is not used: on a hit it looks at neither content nor shape.
 """
 
@@ -57,7 +57,7 @@ class Conversions:
         """Of `tensor` converted to `dtype`."""
         values = tensor.detach().contiguous()
         key = hashlib.sha256(f"{self._converter} {tuple(values.shape)} {values.dtype} {dtype}".encode())
-        key.update(values.view(torch.uint8).numpy())
+        key.update(values.view(torch.uint8).numpy().data)
         return key.hexdigest()[:32]
 
 

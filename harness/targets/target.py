@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any
 
 from harness.errors import UsageError
 from harness.targets.recorder import Recorder
+from harness.targets.traces import Extent, TraceGuard
 
 if TYPE_CHECKING:
     from harness.emulator.programs import Programs
@@ -36,6 +37,7 @@ class Target:
     device     the open device
     opened     one line for people: what was opened
     programs   the emulator's programs: `schedule_seed` to set, `counts` of every run; None on the real ttnn
+    traces     whether it can capture traces: the real ttnn only where a region was set aside for them
     exit_code  what the process is to end with, should the device never close
     """
 
@@ -44,6 +46,7 @@ class Target:
     device: Any
     opened: str
     programs: Programs | None = None
+    traces: bool = True
     exit_code: int = 1
 
     @property
@@ -80,8 +83,8 @@ def open_target(name: str, trace_region: int = 0, grid: tuple[int, int] | None =
     device = ttnn.open_device(device_id=0, **options)
     size = device.compute_with_storage_grid_size()
     where = f"ttnn {TTNN_VERSION} on {library}" if library else f"ttnn {TTNN_VERSION} on a card"
-    recorder = Recorder(ttnn, lambda: ttnn.synchronize_device(device))
-    target = Target(name, recorder, device, f"{where}, grid {size.x}x{size.y}")
+    recorder = Recorder(ttnn, lambda: ttnn.synchronize_device(device), TraceGuard(lambda: _live_buffers(ttnn, device)))
+    target = Target(name, recorder, device, f"{where}, grid {size.x}x{size.y}", traces=bool(trace_region))
     # ttnn waits for a hung kernel in C++, where Python hears no Ctrl-C: let the signal end the process itself.
     interrupt = signal.signal(signal.SIGINT, signal.SIG_DFL)
     threading.Thread(target=_watch, args=(target,), daemon=True).start()
@@ -102,7 +105,8 @@ def _open_emulator(grid: tuple[int, int] | None) -> Iterator[Target]:
     size = device.compute_with_storage_grid_size()
     try:
         opened = f"emulated Blackhole, grid {size.x}x{size.y}"
-        yield Target("emulator", Recorder(ttnn), device, opened, programs_of(device))
+        guard = TraceGuard(lambda: [Extent(t.name, *span) for t, m in device.memories.items() for span in m.spans()])
+        yield Target("emulator", Recorder(ttnn, guard=guard), device, opened, programs_of(device))
     finally:
         ttnn.close_device(device)
 
@@ -128,6 +132,12 @@ def _simulator_environment(fast_dispatch: bool) -> Path:
     else:
         os.environ["TT_METAL_SLOW_DISPATCH_MODE"] = "1"
     return library
+
+
+def _live_buffers(ttnn: Any, device: Any) -> list[Extent]:
+    """What the real ttnn has allocated now."""
+    buffers = ttnn._ttnn.reports.get_buffers([device])
+    return [Extent(b.buffer_type.name, b.address, b.address + b.max_size_per_bank) for b in buffers]
 
 
 def _import_ttnn() -> Any:
