@@ -51,6 +51,11 @@ class LayerContext:
             ttnn.Shape([1, 1, 1, ROWS_WORDS]), ttnn.uint32, ttnn.ROW_MAJOR_LAYOUT, device, ttnn.DRAM_MEMORY_CONFIG
         )
 
+    @property
+    def buffers(self) -> tuple[Any, ...]:
+        """All buffers of the context, as they are now."""
+        return (self.cos, self.sin, self.valid_rows, *self._masks.values())
+
     def mask(self, rows: int, dtype: str) -> Any:
         """The persistent additive mask of `rows` query rows in `dtype`: 0 on valid and own rows, -1e9 elsewhere.
 

@@ -79,6 +79,7 @@ class Recorder:
     module: Any
     synchronize: Callable[[], None] = lambda: None
     guard: TraceGuard = field(default_factory=lambda: TraceGuard(tuple))
+    launched: int = 0  # ops so far; replays of traces are none
     running: tuple[str, float] | None = None  # the op under way, and since when on the monotonic clock
     _observer: Callable[[OpCall], None] | None = field(default=None, repr=False)
 
@@ -110,6 +111,7 @@ class Recorder:
 
     def launch(self, name: str, fn: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
         """Run one op; report it when someone observes."""
+        self.launched += 1
         self.running = (name, time.monotonic())
         try:
             return self.guarded(name, lambda *a, **k: self._launch(name, fn, a, k), args, kwargs)

@@ -7,7 +7,7 @@ import signal
 import sys
 import threading
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -53,6 +53,22 @@ class Target:
     def ttnn(self) -> Any:
         """The module implementations get."""
         return self.recorder.ttnn
+
+    @contextmanager
+    def watch_replays(self, seen: Callable[[], None]) -> Iterator[None]:
+        """Call `seen` at each op that a replay runs: on the emulator, the one that can tell and takes long enough."""
+        if self.name != "emulator":
+            yield
+            return
+
+        def listener(launch: object) -> None:
+            seen()
+
+        self.device.listeners.append(listener)
+        try:
+            yield
+        finally:
+            self.device.listeners.remove(listener)
 
     def synchronize(self) -> None:
         """Wait until the device has done all it was given."""
