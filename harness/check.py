@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import time
 import traceback
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -119,12 +120,18 @@ class Bench:
 
 
 def run_check(
-    target: Target, spec: Spec, inputs: Inputs, progress: Progress = no_progress, schedules: Sequence[int] = (1,)
+    target: Target,
+    spec: Spec,
+    inputs: Inputs,
+    progress: Progress = no_progress,
+    schedules: Sequence[int] = (1,),
+    timeline: bool = False,
 ) -> CheckResult:
     """Judge `spec` on `inputs`. An exception of the implementation is a failed check, bad input an error.
 
     schedules   the layer runs again once for each; on the emulator they are the seeds of the order in which kernels'
                 threads and transfers go (the first run's is the strictest, seed 0)
+    timeline    keep what programs of kernels did when, in the first run; the emulator only
     """
     calls: list[OpCall] = []
     counts: list[ProgramCounts | None] = []
@@ -143,7 +150,7 @@ def run_check(
             counts.append(program_counts(target, call))
             progress("first run", f"op {len(calls)}, {call.name}")
 
-        with target.recorder.observe(observe):
+        with target.recorder.observe(observe), keeping_timelines(target, timeline):
             start = time.perf_counter()
             out = bench.run()
             target.synchronize()
@@ -155,6 +162,18 @@ def run_check(
     except (Exception, SystemExit) as error:
         parts.append(Part("runs", False, describe(error)))
     return CheckResult(str(spec), inputs.case, target.name, tuple(parts), tuple(calls), tuple(counts), seconds)
+
+
+@contextmanager
+def keeping_timelines(target: Target, on: bool) -> Iterator[None]:
+    """Programs that run inside the block keep their timelines, if `on`."""
+    if target.programs:
+        target.programs.timeline = on
+    try:
+        yield
+    finally:
+        if target.programs:
+            target.programs.timeline = False
 
 
 def program_counts(target: Target, call: OpCall) -> ProgramCounts | None:

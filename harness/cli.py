@@ -6,6 +6,7 @@ import os
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
+from pathlib import Path
 from typing import Annotated
 
 import typer
@@ -13,17 +14,20 @@ from rich.progress import BarColumn, Progress, SpinnerColumn, TextColumn, TimeEl
 from rich.table import Table
 
 from harness import doctor as doctor_module
-from harness import record, registry, report
-from harness.breakdown import run_breakdown
+from harness import explain as explain_module
+from harness import program_report, record, registry, report
+from harness.breakdown import Breakdown, run_breakdown
 from harness.case import Case, Inputs
 from harness.check import Progress as Report
 from harness.check import describe, run_check
 from harness.compare import run_compare
+from harness.costs import parse_chip
 from harness.errors import UsageError
 from harness.expert import commands as expert_commands
-from harness.options import Cache, Json, MaxSeq, RopeDelta, Seed, SeqLen, Shape, TargetName, Weights, takes
+from harness.options import Cache, ChipName, Json, MaxSeq, RopeDelta, Seed, SeqLen, Shape, TargetName, Weights, takes
 from harness.shape import parse_shape
-from harness.targets import open_target
+from harness.targets import Target, open_target
+from harness.timeline import trace
 from harness.timing import TRACE_REGION
 
 app = typer.Typer(
@@ -37,6 +41,10 @@ ClickError: type[Exception] = next(c for c in typer.BadParameter.__mro__ if c.__
 MOST_SCHEDULES = 10_000
 Impl = Annotated[str, typer.Argument(metavar="IMPL", help="An implementation, as op_graph:attn=standard.")]
 Layer = Annotated[int, typer.Option(help="Which layer; its weights and inputs are its own.")]
+TimelineFile = Annotated[
+    Path | None,
+    typer.Option("--timeline", metavar="FILE", help="Write predicted times as a trace for Perfetto to FILE; emulator."),
+]
 
 
 def case_options(
@@ -71,6 +79,12 @@ def _progress(stages: int) -> Iterator[Report]:
             bar.update(task, description=f"{stage}: {detail}" if detail else stage, advance=advance)
 
         yield show
+
+
+def _check_timeline(path: Path | None, target: str) -> None:
+    record.check_path(path, "--timeline")
+    if path and target != "emulator":
+        raise UsageError(f"--timeline is of the emulator's virtual time; the {target} has none")
 
 
 @app.command("list")
@@ -126,19 +140,37 @@ def compare(
     second: Annotated[str, typer.Argument(metavar="B", help="The other one.")],
     case: Case,
     target: TargetName = "emulator",
+    chip: ChipName = "p150",
+    timeline: TimelineFile = None,
     json: Json = None,
 ) -> None:
     """Which is faster? Judges A and B on the same inputs, then shows their times side by side."""
     record.check_path(json)
+    _check_timeline(timeline, target)
     specs = [registry.parse(first), registry.parse(second)]
-    with open_target(target, trace_region=TRACE_REGION if target == "device" else 0) as opened:
+    trace_region = TRACE_REGION if target == "device" else 0
+    with open_target(target, trace_region, chip=parse_chip(chip)) as opened:
         with _progress(8) as progress:
-            result = run_compare(opened, specs, Inputs.random(case), progress)
+            result = run_compare(opened, specs, Inputs.random(case), progress, timeline is not None)
         report.make_console().print(opened.opened, report.render_comparison(result), sep="\n")
+        if timeline:
+            record.write_json(timeline, trace([e.breakdown for e in result.entries]))
         if json:
             record.write(json, "compare", opened, record.comparison_dict(result))
         opened.exit_code = 0 if result.passed else 1
     raise typer.Exit(opened.exit_code)
+
+
+def _broken_down(target: Target, spec: registry.Spec, case: Case, timeline: bool) -> Breakdown:
+    """The layer's ops; where the implementation fails, says so and exits with 1."""
+    try:
+        with _progress(1) as progress:
+            return run_breakdown(target, spec, Inputs.random(case), progress, timeline)
+    except UsageError:
+        raise
+    except (Exception, SystemExit) as error:
+        report.make_console().print(f"FAIL {spec}: {describe(error)}", markup=False)
+        raise typer.Exit(1) from None
 
 
 @app.command()
@@ -147,24 +179,37 @@ def breakdown(
     implementation: Impl,
     case: Case,
     target: TargetName = "emulator",
+    chip: ChipName = "p150",
+    timeline: TimelineFile = None,
     json: Json = None,
 ) -> None:
     """Where does the time go? A line per op of one layer."""
     record.check_path(json)
+    _check_timeline(timeline, target)
     spec = registry.parse(implementation)
-    with open_target(target, trace_region=TRACE_REGION if target == "device" else 0) as opened:
-        try:
-            with _progress(1) as progress:
-                result = run_breakdown(opened, spec, Inputs.random(case), progress)
-        except UsageError:
-            raise
-        except (Exception, SystemExit) as error:
-            report.make_console().print(f"FAIL {spec}: {describe(error)}", markup=False)
-            raise typer.Exit(1) from None
+    trace_region = TRACE_REGION if target == "device" else 0
+    with open_target(target, trace_region, chip=parse_chip(chip)) as opened:
+        result = _broken_down(opened, spec, case, timeline is not None)
         report.make_console().print(opened.opened, report.render_breakdown(result), sep="\n")
+        if timeline:
+            record.write_json(timeline, trace([result]))
         if json:
             record.write(json, "breakdown", opened, record.breakdown_dict(result))
         opened.exit_code = 0
+
+
+@app.command()
+@with_case
+def explain(implementation: Impl, case: Case, chip: ChipName = "p150", json: Json = None) -> None:
+    """Why does it take so long? What binds each op, and where the threads of its kernels wait; predicted."""
+    record.check_path(json)
+    spec = registry.parse(implementation)
+    with open_target("emulator", chip=parse_chip(chip)) as opened:
+        result = _broken_down(opened, spec, case, timeline=True)
+        ops = explain_module.explain(result)
+        report.make_console().print(opened.opened, program_report.explanation(result, ops), sep="\n")
+        if json:
+            record.write(json, "explain", opened, record.explanation_dict(result, ops))
 
 
 @app.command()

@@ -37,9 +37,11 @@ class Comparison:
         return all(e.check.passed for e in self.entries)
 
 
-def run_compare(target: Target, specs: list[Spec], inputs: Inputs, progress: Progress = no_progress) -> Comparison:
-    """Judge each of `specs` on the same inputs; then time them if all are right."""
-    checks = [run_check(target, spec, inputs, _prefixed(progress, str(spec))) for spec in specs]
+def run_compare(
+    target: Target, specs: list[Spec], inputs: Inputs, progress: Progress = no_progress, timeline: bool = False
+) -> Comparison:
+    """Judge each of `specs` on the same inputs; then time them if all are right. timeline: as in `run_check`."""
+    checks = [run_check(target, spec, inputs, _prefixed(progress, str(spec)), timeline=timeline) for spec in specs]
     lines = [breakdown.from_calls(c.implementation, target, inputs.case, c.calls, c.counts) for c in checks]
     if not all(c.passed for c in checks):
         return _comparison(checks, lines, [None] * len(checks), None, "a check failed, and what is wrong is not timed")
@@ -50,7 +52,8 @@ def run_compare(target: Target, specs: list[Spec], inputs: Inputs, progress: Pro
         times = _trace_times(target, specs, inputs)
         return _comparison(checks, lines, list(times), timing.ORIGIN, "")
     sums = [b.total_us for b in lines]
-    why = "" if all(s is not None for s in sums) else "ops without a published time at this shape and config"
+    known = all(s is not None for s in sums)
+    why = "" if known else "ops without a published time at this shape and config, or another card than the p150"
     return _comparison(checks, lines, sums, published.ORIGIN if any(sums) else None, why)
 
 

@@ -10,6 +10,7 @@ from typing import Annotated, Any
 import typer
 
 from harness.case import CACHE_DTYPES, WEIGHT_DTYPES
+from harness.costs import CHIPS
 from harness.shape import PRESETS
 from harness.targets import TARGETS
 
@@ -21,6 +22,7 @@ Weights = Annotated[str, typer.Option(help=f"{' or '.join(WEIGHT_DTYPES)}.")]
 Cache = Annotated[str, typer.Option(help=f"{' or '.join(CACHE_DTYPES)}.")]
 Seed = Annotated[int, typer.Option(help="Weights and inputs come from it.")]
 TargetName = Annotated[str, typer.Option("--target", help=f"{', '.join(TARGETS)}.")]
+ChipName = Annotated[str, typer.Option("--chip", help=f"{' or '.join(CHIPS)}: which card to predict; emulator.")]
 Json = Annotated[Path | None, typer.Option("--json", metavar="FILE", help="Also write the result to FILE.")]
 
 

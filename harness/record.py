@@ -7,15 +7,18 @@ import json
 import os
 import platform
 import tempfile
+from collections.abc import Sequence
 from importlib import metadata
 from pathlib import Path
 from typing import Any
 
 from harness import costs
-from harness.breakdown import Breakdown
+from harness.breakdown import Breakdown, rates
 from harness.check import CheckResult
 from harness.compare import Comparison
+from harness.emulator.programs import Counts
 from harness.errors import UsageError
+from harness.explain import OpShare
 from harness.targets import Target
 
 SCHEMA = 1
@@ -55,20 +58,27 @@ def breakdown_dict(b: Breakdown) -> dict[str, Any]:
             "device_us": line.us,
             "predicted": dataclasses.asdict(line.predicted) if line.predicted else None,
             "host_s": line.call.host_s,
-            "counts": dataclasses.asdict(line.counts.total) if line.counts else None,
+            "counts": counts_dict(line.counts.total) if line.counts else None,
+            "program": dataclasses.asdict(rates(line.counts, b.chip)) if line.counts else None,
         }
         for line in b.lines
     ]
     predicted = any(line.predicted for line in b.lines)
     return {
         "implementation": b.implementation,
+        "chip": b.chip.name,
         "device_us": b.total_us,
         "origin": b.origin,
         "predicted_us": b.predicted_us,
-        "predicted_origin": f"{costs.ORIGIN}; {costs.CALIBRATION}" if predicted else None,
-        "dram_floor_us": costs.floor_us(b.case),
+        "predicted_origin": f"{costs.ORIGIN}; {b.chip.calibration}" if predicted else None,
+        "dram_floor_us": costs.floor_us(b.case, b.chip),
         "ops": lines,
     }
+
+
+def counts_dict(counts: Counts) -> dict[str, Any]:
+    """What a program did, for JSON; `dataclasses.asdict` does not know how to copy a Counter."""
+    return {**vars(counts), "tile_ops": dict(counts.tile_ops)}
 
 
 def comparison_dict(c: Comparison) -> dict[str, Any]:
@@ -79,12 +89,23 @@ def comparison_dict(c: Comparison) -> dict[str, Any]:
     return {"passed": c.passed, "origin": c.origin, "why_no_time": c.why or None, "entries": entries}
 
 
-def check_path(path: Path | None) -> None:
-    """Raise `UsageError` if no record can be written to `path`; better before the work than after it."""
+def explanation_dict(b: Breakdown, ops: Sequence[OpShare]) -> dict[str, Any]:
+    """An explanation for JSON."""
+    return {
+        "implementation": b.implementation,
+        "chip": b.chip.name,
+        "predicted_us": b.predicted_us,
+        "origin": f"{costs.ORIGIN}; {b.chip.calibration}; programs of kernels by virtual time",
+        "ops": [dataclasses.asdict(op) for op in ops],
+    }
+
+
+def check_path(path: Path | None, option: str = "--json") -> None:
+    """Raise `UsageError` if `option` cannot write to `path`; better before the work than after it."""
     if path is None:
         return
     if path.is_dir() or not path.name:
-        raise UsageError(f"cannot write {path}: it is a folder; --json takes a file")
+        raise UsageError(f"cannot write {path}: it is a folder; {option} takes a file")
     if not path.parent.is_dir():
         raise UsageError(f"cannot write {path}: there is no folder {path.parent}")
     if not os.access(path.parent, os.W_OK):
@@ -92,7 +113,7 @@ def check_path(path: Path | None) -> None:
 
 
 def write(path: Path, command: str, target: Target, result: dict[str, Any]) -> None:
-    """Write beside the file and rename, so that a reader sees the old record or the new one."""
+    """A command's result, with what it was found on."""
     record = {
         "schema": SCHEMA,
         "command": command,
@@ -101,9 +122,15 @@ def write(path: Path, command: str, target: Target, result: dict[str, Any]) -> N
         "environment": environment(),
         "result": result,
     }
+    write_json(path, record, indent=2)
+
+
+def write_json(path: Path, data: dict[str, Any], indent: int | None = None) -> None:
+    """Write beside the file and rename, so that a reader sees the old file or the new one."""
+    separators = (",", ":") if indent is None else None
     try:
         with tempfile.NamedTemporaryFile("w", dir=path.parent, prefix=f".{path.name}.", delete=False) as file:
-            json.dump(record, file, indent=2)
+            json.dump(data, file, indent=indent, separators=separators)
         os.replace(file.name, path)
     except OSError as error:
         raise UsageError(f"cannot write {path}: {error.strerror}") from error

@@ -6,11 +6,11 @@ from rich.console import Console, Group, RenderableType
 from rich.table import Table
 from rich.text import Text
 
-from harness import costs, published
+from harness import costs, program_report, published
 from harness.breakdown import Breakdown, OpLine
 from harness.check import CheckResult
 from harness.compare import Comparison, Entry
-from harness.emulator.programs import Prediction
+from harness.program_report import us
 
 # Wide enough for the tables where the output is a file or a pipe.
 PLAIN_WIDTH = 140
@@ -21,11 +21,6 @@ def make_console(stderr: bool = False) -> Console:
     """A console that does not fold tables when nobody looks at it."""
     console = Console(stderr=stderr, highlight=False)
     return console if console.is_terminal else Console(stderr=stderr, highlight=False, width=PLAIN_WIDTH)
-
-
-def us(value: float | None) -> str:
-    """Microseconds for a table."""
-    return "-" if value is None else f"{value:.1f}"
 
 
 def mark(passed: bool) -> Text:
@@ -78,7 +73,7 @@ def render_breakdown(b: Breakdown) -> RenderableType:
         )
     parts: list[RenderableType] = [table, *_origins([b], b.origin, "no time for this target, shape and config")]
     if any(line.counts for line in b.lines):
-        parts.append(_counts(b))
+        parts += [program_report.rates([b]), program_report.counts(b)]
     return Group(*parts)
 
 
@@ -90,60 +85,6 @@ def _prediction(line: OpLine) -> tuple[str, str, str]:
     """Predicted us, the resource that binds, achieved GB/s."""
     p = line.predicted
     return (us(p.us), p.binds, f"{p.gb_s:.0f}") if p else ("-", "-", "-")
-
-
-def _counts(b: Breakdown) -> RenderableType:
-    """What each program of kernels did."""
-    title = "programs of kernels, counted by the emulator; us predicted from its virtual time, not measured"
-    table = Table(title=title, title_justify="left")
-    for column in (
-        "#", "program", "predicted us", "cores", "DRAM reads", "DRAM writes", "L1 reads", "L1 writes",
-        "multicasts", "atomics", "barriers rd/wr", "most reads in flight",
-    ):  # fmt: skip
-        table.add_column(column, justify="left" if column == "program" else "right")
-    details: list[RenderableType] = []
-    for n, line in enumerate(b.lines, 1):
-        if line.counts is None:
-            continue
-        c = line.counts.total
-        table.add_row(
-            str(n),
-            line.label,
-            us(line.counts.predicted.us),
-            str(len(line.counts.cores)),
-            _moved(c.dram_reads, c.dram_read_bytes),
-            _moved(c.dram_writes, c.dram_write_bytes),
-            _moved(c.l1_reads, c.l1_read_bytes),
-            _moved(c.l1_writes, c.l1_write_bytes),
-            _moved(c.multicasts, c.multicast_bytes),
-            str(c.atomics),
-            f"{c.read_barriers}/{c.write_barriers}",
-            str(c.most_reads_in_flight),
-        )
-        tiles = ", ".join(f"{count} {kind}" for kind, count in sorted(c.tile_ops.items()))
-        pages = ", ".join(f"{index}: {most}" for index, most in sorted(c.cb_high_water.items()) if most)
-        details.append(Text(f"{n} {line.label}: {_predicted(line.counts.predicted)}"))
-        details.append(Text(f"{n} {line.label}: tile ops: {tiles or 'none'}"))
-        details.append(Text(f"{n} {line.label}: most pages in a CB: {pages or 'none'}"))
-    return Group(table, *details)
-
-
-def _predicted(p: Prediction) -> str:
-    """What the predicted time consists of, and where the slowest core's threads wait."""
-    waits = [
-        f"{thread} {cycles / p.clock_mhz:.1f} for {why}"
-        for thread, times in p.cores[p.slowest].items()
-        for why, cycles in times.stalls.items()
-        if cycles / p.clock_mhz >= 0.1
-    ]
-    return (
-        f"predicted us: {p.launch_cycles / p.clock_mhz:.1f} launch, {p.cycles / p.clock_mhz:.1f} program; "
-        f"{p.dram_gb_s:.0f} GB/s of DRAM; the slowest core, {p.slowest}, waits: {', '.join(waits) or 'nowhere'}"
-    )
-
-
-def _moved(number: int, n_bytes: int) -> str:
-    return f"{number}\n{n_bytes} B" if number else "0"
 
 
 def render_comparison(c: Comparison) -> RenderableType:
@@ -159,11 +100,14 @@ def render_comparison(c: Comparison) -> RenderableType:
         table.add_column(name, justify="left" if name in ("implementation", "verdict") else "right")
     for entry in c.entries:
         table.add_row(*_summary(c, entry, base))
-    parts: list[RenderableType] = [table, *_origins([e.breakdown for e in c.entries], c.origin, c.why)]
+    breakdowns = [e.breakdown for e in c.entries]
+    parts: list[RenderableType] = [table, *_origins(breakdowns, c.origin, c.why)]
     for entry in c.entries:
         for part in entry.check.parts:
             if not part.passed:
                 parts.append(Text(f"{entry.check.implementation}: {part.name}: {part.text}", style="red"))
+    if any(line.counts for b in breakdowns for line in b.lines):
+        parts.append(program_report.rates(breakdowns))
     if all(e.breakdown.lines for e in c.entries):
         parts.append(_side_by_side(c))
     return Group(*parts)
@@ -236,7 +180,7 @@ def _origins(breakdowns: list[Breakdown], origin: str | None, why: str) -> list[
     if origin and why:
         lines.append(f"-: {why}")
     if any(line.predicted for b in breakdowns for line in b.lines):
-        lines.append(f"{PREDICTED} (ttnn 0.81.1): {costs.ORIGIN}; {costs.CALIBRATION}; docs/cost-model.md")
+        lines.append(f"{PREDICTED} (ttnn 0.81.1): {costs.ORIGIN}; {first.chip.calibration}; docs/cost-model.md")
     if any(line.counts for b in breakdowns for line in b.lines):
         lines.append(f"{PREDICTED} (programs of kernels): the emulator's virtual time, not measured; docs/emulator.md")
     if first.target == "emulator" and any(line.predicted is None for b in breakdowns for line in b.lines):
@@ -248,14 +192,13 @@ def _origins(breakdowns: list[Breakdown], origin: str | None, why: str) -> list[
 
 def _floor(breakdowns: list[Breakdown]) -> str:
     """The DRAM floor of the layer, and its share of each predicted time."""
-    case = breakdowns[0].case
+    case, chip = breakdowns[0].case, breakdowns[0].chip
+    floor_us = costs.floor_us(case, chip)
     shares = [
-        f"{costs.floor_us(case) / b.predicted_us:.0%} of {b.implementation} (predicted)"
-        for b in breakdowns
-        if b.predicted_us
+        f"{floor_us / b.predicted_us:.0%} of {b.implementation} (predicted)" for b in breakdowns if b.predicted_us
     ]
     floor = (
-        f"DRAM floor: {costs.floor_us(case):.1f} us for the layer's {costs.floor_bytes(case) / 1e6:.1f} MB "
-        f"at {costs.P150.dram_best:.0f} GB/s"
+        f"DRAM floor: {floor_us:.1f} us for the layer's {costs.floor_bytes(case) / 1e6:.1f} MB "
+        f"at {chip.dram_best:.0f} GB/s"
     )
     return f"{floor}; {', '.join(shares)}" if shares else floor

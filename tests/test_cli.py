@@ -55,7 +55,7 @@ def test_compare_shows_both_beside_each_other_with_the_origin_of_the_times(tmp_p
 def test_compare_at_another_shape_has_no_time_and_says_why():
     done = run_cli("compare", "op_graph", "op_graph:matmul=default", *SMALL)
     assert done.returncode == 0, done.stderr
-    assert "published us: none (ops without a published time at this shape and config)" in done.stdout
+    assert "published us: none (ops without a published time at this shape and config" in done.stdout
 
 
 def test_breakdown_has_a_line_per_op():
@@ -66,6 +66,19 @@ def test_breakdown_has_a_line_per_op():
     assert "sum of the ops" in done.stdout and "521.0" in done.stdout and "older ttnn" in done.stdout
     for label in ("published us", "predicted us", "not measured on silicon", "binds", "DRAM floor"):
         assert label in done.stdout
+
+
+def test_programs_of_kernels_show_what_dram_gave_them(tmp_path):
+    path = tmp_path / "layer.json"
+    shown = ("programs of kernels; all predicted", "% of DRAM", "% of floor", "512 GB/s")
+    done = run_cli("breakdown", "norm_residual", *SMALL, "--json", str(path))
+    assert done.returncode == 0 and all(text in done.stdout for text in shown), done.stdout + done.stderr
+    ops = json.loads(path.read_text())["result"]["ops"]
+    assert sum(op["counts"]["tile_ops"]["add_tiles bf16 x bf16"] for op in ops[1:] if op["counts"]) == 32
+    programs = [op["program"] for op in ops if op["program"]]
+    assert len(programs) == 2 and all(0 < p["floor_share"] < p["dram_share"] * 1.03 < 1 for p in programs)
+    done = run_cli("compare", "op_graph", "norm_residual", *SMALL)
+    assert done.returncode == 0 and all(text in done.stdout for text in shown), done.stdout + done.stderr
 
 
 def test_list_and_doctor():
@@ -94,6 +107,9 @@ def test_list_and_doctor():
         (("check", "op_graph", "--frobnicate"), "--frobnicate"),
         (("check",), "Missing argument"),
         (("compare", "op_graph"), "Missing argument"),
+        (("breakdown", "op_graph", "--chip", "p300"), "unknown chip 'p300'; known: p150, p100a"),
+        (("breakdown", "op_graph", "--chip", "p100a", "--target", "simulator"),
+         "the simulator is what it is; --chip p100a is for the emulator's predictions"),
         (("fly",), "No such command 'fly'"),
         (("check", "op_graph", "--shape", "tiny,tokens=128,n_heads=32,n_kv_heads=4", "--max-seq", "256", "-S", "9"),
          "decode attention cannot hold 1024 query rows a KV head; use attn=standard"),

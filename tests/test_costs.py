@@ -11,12 +11,14 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from harness import costs
-from harness.breakdown import run_breakdown
+from harness.breakdown import of_program, rates, run_breakdown
 from harness.case import Case, Inputs
-from harness.costs import P150, attention, comparison, dataflow, matmul, ops, rowwise
+from harness.costs import CHIPS, P150, attention, comparison, dataflow, matmul, ops, rowwise
 from harness.costs.attention import Attention
 from harness.costs.matmul import Blocking
 from harness.costs.program import predict
+from harness.emulator.programs import Counts, ProgramCounts, ThreadTime
+from harness.emulator.programs import Prediction as ProgramPrediction
 from harness.registry import parse
 from harness.shape import PRESETS
 from harness.targets import open_target
@@ -125,7 +127,7 @@ def test_calls_that_the_formulas_do_not_cover_have_no_prediction(reference):
         assert costs.predict_call(call, PUBLISHED_GRID) is None, call.name
 
 
-BINDS = ("reads", "writes", "semaphores", "compute")
+BINDS = ("reads", "writes", "semaphores", "compute", "RISC")
 
 
 @pytest.mark.parametrize("spec", ["op_graph", "op_graph:attn=standard,matmul=default,mask=bf16", "partly_fused"])
@@ -175,6 +177,31 @@ def test_ops_that_changed_are_a_few_us_today(reference):
     for label in CHANGED:
         entry = reference[label]
         assert costs.predict_call(entry.call, PUBLISHED_GRID).us < 0.2 * entry.us
+
+
+def bound(**threads: tuple[int, dict[str, int]]) -> str:
+    cores = {(0, 0): {name: ThreadTime(end, waits) for name, (end, waits) in threads.items()}}
+    return of_program(ProgramCounts(Counts(), {}, ProgramPrediction(1350, 0, 0, 0, cores))).binds
+
+
+def test_a_program_is_bound_by_what_takes_a_thread_longest():
+    nothing = {"read": 0, "write": 0, "CB full": 0, "CB empty": 0, "semaphore": 0, "registers": 0}
+    math = (90, {**nothing, "registers": 30})
+    assert bound(math=math) == "compute", "waits of no cycles do not count"
+    assert bound(math=math, RISCV_1=(80, {**nothing, "read": 50})) == "compute"
+    assert bound(math=math, RISCV_1=(80, {**nothing, "read": 70})) == "reads"
+    assert bound(math=math, RISCV_0=(90, {**nothing, "semaphore": 65, "CB empty": 20})) == "semaphores"
+    assert bound(math=math, RISCV_0=(90, {**nothing, "CB empty": 20})) == "RISC"
+
+
+def test_a_program_is_held_against_its_own_bytes():
+    counts = ProgramCounts(
+        Counts(), {}, ProgramPrediction(1000, 1000, 600_000, 500_000, {(0, 0): {"math": ThreadTime(1000, {})}})
+    )
+    r = rates(counts, P150)
+    assert (r.launch_us, r.gb_s, r.floor_us) == (1, 300, 1)
+    assert (r.dram_share, r.floor_share) == (300 / 512, 0.5)
+    assert rates(counts, CHIPS["p100a"]).floor_us == pytest.approx(8 / 7)
 
 
 def test_what_binds(reference):

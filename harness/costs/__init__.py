@@ -9,13 +9,17 @@ floor       the DRAM floor of a layer
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 from harness.costs import ops
-from harness.costs.chip import CALIBRATION, ORIGIN, P150, Chip
+from harness.costs.chip import CHIPS, ORIGIN, P150, Chip, parse_chip
 from harness.costs.floor import floor_bytes, floor_us
 from harness.costs.program import Prediction, predict
-from harness.targets import OpCall
 
-__all__ = ["CALIBRATION", "ORIGIN", "P150", "Chip", "Prediction", "floor_bytes", "floor_us", "predict_call"]
+if TYPE_CHECKING:
+    from harness.targets import OpCall
+
+__all__ = ["CHIPS", "ORIGIN", "P150", "Chip", "Prediction", "floor_bytes", "floor_us", "parse_chip", "predict_call"]
 
 
 def predict_call(call: OpCall, grid: tuple[int, int], chip: Chip = P150, older: bool = False) -> Prediction | None:

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import Field, dataclass, field, fields
+from collections.abc import Mapping
+from dataclasses import Field, dataclass, field, fields, replace
+
+from harness.errors import UsageError
 
 ORIGIN = "predicted, not measured on silicon"
 CALIBRATION = "calibration p150: published constants, 4 fitted"
@@ -18,8 +21,17 @@ class Chip:
     """What a Blackhole p150 does, as tt-metal's tech reports publish it unless the source says fitted.
 
     The source of a fitted constant names the ops it was fitted to. No held-out row of docs/cost-model.md is among them.
+
+    name, grid, banks   the card: worker columns and rows, DRAM banks
+    calibration         where the constants are from, in a line
+    machine             constants of the emulator's virtual time that differ from native/machine/timing.h, by name
     """
 
+    name: str = "p150"
+    grid: tuple[int, int] = (11, 10)
+    banks: int = 8
+    calibration: str = CALIBRATION
+    machine: Mapping[str, float] = field(default_factory=dict)
     clock: float = _constant(1.35, "GHz", "published")
     launch: float = _constant(2.07, "us", "published: op to op in a trace")
     fill: float = _constant(2.19, "us", "published: pack to unpack across two ops, 4.26 us, less the launch")
@@ -60,6 +72,25 @@ class Chip:
 
 
 P150 = Chip()
+# 7 banks and 110 workers are published; what DRAM gives is scaled to 7 banks, all else is the p150's.
+_SHARE = 7 / P150.banks
+P100A = replace(
+    P150,
+    name="p100a",
+    banks=7,
+    calibration="calibration p150, its DRAM rates scaled to 7 banks of 8",
+    dram_peak=P150.dram_peak * _SHARE,
+    dram_best=P150.dram_best * _SHARE,
+    dram_interleaved=P150.dram_interleaved * _SHARE,
+)
+CHIPS = {chip.name: chip for chip in (P150, P100A)}
+
+
+def parse_chip(name: str) -> Chip:
+    """The chip of that name. Raises `UsageError` for an unknown one."""
+    if name not in CHIPS:
+        raise UsageError(f"unknown chip {name!r}; known: {', '.join(CHIPS)}")
+    return CHIPS[name]
 
 
 def constants(chip: Chip = P150) -> list[tuple[str, float, str, str]]:
@@ -68,4 +99,4 @@ def constants(chip: Chip = P150) -> list[tuple[str, float, str, str]]:
     def row(f: Field[float]) -> tuple[str, float, str, str]:
         return f.name, getattr(chip, f.name), f.metadata["unit"], f.metadata["source"]
 
-    return [row(f) for f in fields(chip)]
+    return [row(f) for f in fields(chip) if f.metadata]

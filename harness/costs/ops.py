@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from math import prod
+from typing import TYPE_CHECKING
 
 from harness.costs import attention, dataflow, matmul, rowwise
 from harness.costs.attention import Attention
@@ -11,8 +12,10 @@ from harness.costs.matmul import Blocking
 from harness.costs.program import Program
 from harness.dtypes import TILE_BYTES
 from harness.shape import TILE
-from harness.targets import OpCall
-from harness.targets.recorder import TensorInfo
+
+if TYPE_CHECKING:
+    from harness.targets import OpCall
+    from harness.targets.recorder import TensorInfo
 
 Grid = tuple[int, int]
 Programs = tuple[Program, ...] | None

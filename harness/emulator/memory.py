@@ -2,7 +2,7 @@
 
 A buffer has the same address in every bank; its page ``p`` lies in bank ``p % n_banks`` at
 ``address + (p // n_banks) * stride``, where the stride is the page size rounded up to the bank's alignment. DRAM and L1
-are two instances of one class: DRAM's banks are the eight memory channels, L1's are the worker cores.
+are two instances of one class: DRAM's banks are the memory channels, L1's are the worker cores.
 Native code maps ``Memory.fd`` (bank ``b`` starts at file offset ``b * bank_bytes``) and sees the same bytes.
 """
 
@@ -214,9 +214,9 @@ class Buffer:
         return result
 
 
-def dram() -> Memory:
-    """The DRAM of one p150: 8 banks, allocated bottom up."""
-    return Memory(N_DRAM_BANKS, DRAM_BANK_BYTES, DRAM_BASE, DRAM_END, DRAM_ALIGNMENT)
+def dram(n_banks: int = N_DRAM_BANKS) -> Memory:
+    """The DRAM of one card, allocated bottom up: 8 banks on a p150."""
+    return Memory(n_banks, DRAM_BANK_BYTES, DRAM_BASE, DRAM_END, DRAM_ALIGNMENT)
 
 
 def l1(n_cores: int) -> Memory:

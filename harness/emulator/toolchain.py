@@ -10,7 +10,7 @@ import platform
 import shutil
 import subprocess
 import tempfile
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
@@ -110,6 +110,11 @@ def build(name: str, key: str, make: Callable[[Path], None]) -> Path:
 @functools.cache
 def machine() -> Path:
     """The emulator's executable, built at the first use (half a minute)."""
+    return build_machine(sorted([*(NATIVE / "machine").glob("*.cpp"), *(NATIVE / "tile").glob("*.cpp")]))
+
+
+def build_machine(sources: Sequence[Path]) -> Path:
+    """The machine made of `sources`; they may include its headers by name."""
     path, version = compiler()
     # Floating point as written: results must not depend on contraction.
     flags = [
@@ -126,10 +131,9 @@ def machine() -> Path:
         p.read_bytes() for folder in ("include", "tile", "machine") for p in sorted((NATIVE / folder).rglob("*.h"))
     ]
     common = digest([version, cpu(), *flags, *headers])
-    keys = {
-        source: digest([common, source.read_bytes()])
-        for source in sorted([*(NATIVE / "machine").glob("*.cpp"), *(NATIVE / "tile").glob("*.cpp")])
-    }
+    keys = {source: digest([common, source.read_bytes()]) for source in sources}
+
+    flags += ["-I", str(NATIVE / "machine")]  # a path, so no part of the key
 
     def compile_object(source: Path) -> Path:
         return build("machine.o", keys[source], lambda out: _run([path, *flags, "-c", str(source), "-o", str(out)]))

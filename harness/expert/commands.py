@@ -16,6 +16,7 @@ from rich.table import Table
 from harness import options, record, registry, report
 from harness.case import Case
 from harness.check import describe
+from harness.costs import parse_chip
 from harness.emulator.toolchain import cache_dir
 from harness.errors import UsageError
 from harness.expert import render, runs
@@ -90,9 +91,9 @@ def _stages() -> Iterator[runs.Stage]:
 
 
 @contextmanager
-def _opened(target: str, problem: runs.Problem) -> Iterator[Target]:
+def _opened(target: str, problem: runs.Problem, chip: str = "p150") -> Iterator[Target]:
     """The target with room for a trace, unless the real ttnn is asked to go op by op: it is faster without."""
-    with open_target(target, trace_region=0 if problem.settings.eager else TRACE_REGION) as opened:
+    with open_target(target, 0 if problem.settings.eager else TRACE_REGION, chip=parse_chip(chip)) as opened:
         try:
             yield opened
         except (UsageError, typer.Exit):
@@ -108,6 +109,7 @@ def step(
     impl: Annotated[list[str], typer.Option(help="An implementation; again for another beside it.")] = ["op_graph"],  # noqa: B006
     t: Annotated[float, typer.Option("--time", help="Where on the way from noise (0) to the action (1).")] = 0.0,
     target: options.TargetName = "emulator",
+    chip: options.ChipName = "p150",
     keep: Keep = True,
     json: options.Json = None,
 ) -> None:
@@ -116,7 +118,7 @@ def step(
         raise UsageError(f"time is {t}; it must lie in 0..1")
     record.check_path(json)
     specs = [registry.parse(name) for name in impl]
-    with _opened(target, problem) as opened:
+    with _opened(target, problem, chip) as opened:
         with _stages() as stage:
             action = noise(problem.weights.shape.tokens, problem.seed)
             want = Reference(problem.weights, problem.kv, problem.settings.exact).step(action, t, stage("reference"))

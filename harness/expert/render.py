@@ -51,14 +51,15 @@ def render_steps(results: list[StepResult], title: str) -> RenderableType:
 
 def _notes(results: list[StepResult]) -> list[str]:
     first = results[0]
-    floor = sum(costs.floor_us(b.case) for b in first.layers[:-1]) / 1e3
+    chip = first.layers[0].chip
+    floor = sum(costs.floor_us(b.case, chip) for b in first.layers[:-1]) / 1e3
     lines = [f"PCC, max abs: the velocity against the fp32 reference of the whole expert; {LEAST_PCC} is needed"]
     if any(r.predicted_ms for r in results):
         lines.append(
             "predicted ms: sum of the ops, predicted, not measured on silicon "
-            f"({costs.CALIBRATION}; docs/cost-model.md, docs/emulator.md); the host's parts of a step are not in it"
+            f"({chip.calibration}; docs/cost-model.md, docs/emulator.md); the host's parts of a step are not in it"
         )
-    lines.append(f"DRAM floor of the layers: {floor:.2f} ms at {costs.P150.dram_best:.0f} GB/s")
+    lines.append(f"DRAM floor of the layers: {floor:.2f} ms at {chip.dram_best:.0f} GB/s")
     for r in results:
         if r.eager:
             lines.append(f"{r.implementation}: eager, no trace: {r.eager}")
@@ -104,7 +105,7 @@ def step_dict(r: StepResult) -> dict[str, Any]:
         "max_abs": r.error,
         "ops": sum(len(b.lines) for b in r.layers),
         "predicted_ms": r.predicted_ms,
-        "predicted_origin": f"{costs.ORIGIN}; {costs.CALIBRATION}",
+        "predicted_origin": f"{costs.ORIGIN}; {r.layers[0].chip.calibration}",
         "device_step_ms": r.step_ms,
         "device_layer_us": r.layer_us,
         "host_s": {"weights": r.weights_s, "op by op": r.first_s, "replay": r.replay_s},

@@ -13,6 +13,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from harness.costs import P150, Chip
 from harness.errors import UsageError
 from harness.targets.recorder import Recorder
 from harness.targets.traces import Extent, TraceGuard
@@ -36,6 +37,7 @@ class Target:
     ttnn       the module for implementations; every op through it is seen by `recorder`
     device     the open device
     opened     one line for people: what was opened
+    chip       the card that predictions are for
     programs   the emulator's programs: `schedule_seed` to set, `counts` of every run; None on the real ttnn
     traces     whether it can capture traces: the real ttnn only where a region was set aside for them
     exit_code  what the process is to end with, should the device never close
@@ -45,6 +47,7 @@ class Target:
     recorder: Recorder
     device: Any
     opened: str
+    chip: Chip = P150
     programs: Programs | None = None
     traces: bool = True
     exit_code: int = 1
@@ -76,19 +79,24 @@ class Target:
 
 
 @contextmanager
-def open_target(name: str, trace_region: int = 0, grid: tuple[int, int] | None = None) -> Iterator[Target]:
+def open_target(
+    name: str, trace_region: int = 0, grid: tuple[int, int] | None = None, chip: Chip = P150
+) -> Iterator[Target]:
     """Open `name`, yield it, close it.
 
     trace_region   bytes of DRAM to set aside for traces
-    grid           worker columns and rows; the emulator only, which takes 11 x 10 unless told
+    grid           worker columns and rows; the emulator only, which takes the chip's unless told
+    chip           the card that the emulator is to be; a real target finds its own
     Raises `UsageError` saying what is missing and how to get it.
     """
     if name == "emulator":
-        with _open_emulator(grid) as target:
+        with _open_emulator(grid or chip.grid, chip) as target:
             yield target
         return
     if name not in TARGETS:
         raise UsageError(f"unknown target {name!r}; known: {', '.join(TARGETS)}")
+    if chip is not P150:
+        raise UsageError(f"the {name} is what it is; --chip {chip.name} is for the emulator's predictions")
     library = _simulator_environment(fast_dispatch=bool(trace_region)) if name == "simulator" else None
     if name == "device":
         os.environ.pop("TT_METAL_SIMULATOR", None)
@@ -112,17 +120,18 @@ def open_target(name: str, trace_region: int = 0, grid: tuple[int, int] | None =
 
 
 @contextmanager
-def _open_emulator(grid: tuple[int, int] | None) -> Iterator[Target]:
+def _open_emulator(grid: tuple[int, int], chip: Chip) -> Iterator[Target]:
     from harness import emulator
     from harness.emulator import ttnn
     from harness.emulator.programs import programs_of
 
-    device = emulator.open_device(grid or emulator.DEFAULT_GRID)
-    size = device.compute_with_storage_grid_size()
+    device = emulator.open_device(grid, chip.banks)
+    programs = programs_of(device)
+    programs.constants = chip.machine
     try:
-        opened = f"emulated Blackhole, grid {size.x}x{size.y}"
+        opened = f"emulated Blackhole {chip.name}, grid {grid[0]}x{grid[1]}, {chip.banks} DRAM banks"
         guard = TraceGuard(lambda: [Extent(t.name, *span) for t, m in device.memories.items() for span in m.spans()])
-        yield Target("emulator", Recorder(ttnn, guard=guard), device, opened, programs_of(device))
+        yield Target("emulator", Recorder(ttnn, guard=guard), device, opened, chip, programs)
     finally:
         ttnn.close_device(device)
 

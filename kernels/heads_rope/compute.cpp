@@ -11,6 +11,7 @@
 // CB_IN / rms * gamma -> CB_NORMED.
 template <uint32_t d, uint32_t scale, uint32_t eps>
 inline void norm() {
+    DeviceZoneScopedN("norm");
     square_tiles(CB_IN, d, CB_SQUARES);
     sum_rows(CB_SQUARES, CB_ONES, d, CB_FACTOR, [] { inverse_rms(scale, eps); });
 
@@ -39,6 +40,7 @@ inline void norm() {
 // low * cos - high * sin, high * cos + low * sin: the halves of a head are whole tiles, so they swap by index.
 template <uint32_t d>
 inline void rotate(uint32_t out) {
+    DeviceZoneScopedN("rotate");
     reconfig_data_format(CB_NORMED, CB_COS);  // sin has the same format
     pack_reconfig_data_format(out);
     cb_wait_front(CB_NORMED, d);
@@ -67,6 +69,7 @@ inline void rotate(uint32_t out) {
 // CB_IN -> CB_CACHE.
 template <uint32_t d>
 inline void convert() {
+    DeviceZoneScopedN("convert");
     reconfig_data_format_srca(CB_IN);
     pack_reconfig_data_format(CB_CACHE);
     copy_init(CB_IN);

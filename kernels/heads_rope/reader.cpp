@@ -24,6 +24,7 @@ void kernel_main() {
     const uint32_t first = get_arg_val<uint32_t>(0), units = get_arg_val<uint32_t>(1);
 
     for (uint32_t index = first; index < first + units; ++index) {
+        DeviceZoneScopedN("read a unit");
         const Unit unit = unit_at<heads, kv_heads>(index);
         const bool normed = unit.kind != Kind::Value;
         start_reading(qkv, (unit.row * (heads + 2 * kv_heads) + unit.column) * d, d, CB_IN);

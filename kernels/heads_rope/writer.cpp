@@ -21,6 +21,7 @@ void kernel_main() {
 
     push_ones(CB_ONES);
     for (uint32_t index = first; index < first + units; ++index) {
+        DeviceZoneScopedN("write a unit");
         const Unit unit = unit_at<heads, kv_heads>(index);
         const uint32_t own_page = (unit.head * cache_rows + cache_rows - own_rows + unit.row) * d;
         const uint32_t cb = unit.kind == Kind::Query ? CB_Q : CB_CACHE;

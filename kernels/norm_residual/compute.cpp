@@ -14,6 +14,7 @@ void kernel_main() {
     if (n == 0) return;
 
     if constexpr (residual) {
+        DeviceZoneScopedN("add");
         compute_kernel_hw_startup(CB_X, CB_O, CB_X1);
         add_init(CB_X, CB_O);
         cb_wait_front(CB_X, n);
@@ -37,21 +38,28 @@ void kernel_main() {
         compute_kernel_hw_startup(CB_X1, CB_X1, CB_SQUARES);
     }
 
-    square_tiles(CB_X1, n, CB_SQUARES);
-    sum_rows(CB_SQUARES, CB_ONES, n, CB_PARTIAL, [] {});
+    {
+        DeviceZoneScopedN("sum of squares");
+        square_tiles(CB_X1, n, CB_SQUARES);
+        sum_rows(CB_SQUARES, CB_ONES, n, CB_PARTIAL, [] {});
+    }
 
     // While the sums travel.
-    reconfig_data_format(CB_X1, CB_GAMMA);
-    pack_reconfig_data_format(CB_WEIGHTED);
-    mul_bcast_rows_init(CB_X1, CB_GAMMA);
-    cb_wait_front(CB_GAMMA, n);
-    for (uint32_t i = 0; i < n; ++i) {
-        push_tile(CB_WEIGHTED, [&] { mul_tiles_bcast_rows(CB_X1, CB_GAMMA, i, i, 0); });
+    {
+        DeviceZoneScopedN("times gamma");
+        reconfig_data_format(CB_X1, CB_GAMMA);
+        pack_reconfig_data_format(CB_WEIGHTED);
+        mul_bcast_rows_init(CB_X1, CB_GAMMA);
+        cb_wait_front(CB_GAMMA, n);
+        for (uint32_t i = 0; i < n; ++i) {
+            push_tile(CB_WEIGHTED, [&] { mul_tiles_bcast_rows(CB_X1, CB_GAMMA, i, i, 0); });
+        }
+        cb_pop_front(CB_X1, n);
+        cb_pop_front(CB_GAMMA, n);
     }
-    cb_pop_front(CB_X1, n);
-    cb_pop_front(CB_GAMMA, n);
 
     if (leads) {
+        DeviceZoneScopedN("1 / rms of all");
         reconfig_data_format(CB_GATHER, CB_ONES);
         pack_reconfig_data_format(CB_TOTAL);
         reduce_init<PoolType::SUM, ReduceDim::REDUCE_COL>(CB_GATHER, CB_ONES, CB_TOTAL);
@@ -67,6 +75,7 @@ void kernel_main() {
     }
     cb_pop_front(CB_ONES, 1);
 
+    DeviceZoneScopedN("times 1 / rms");
     reconfig_data_format(CB_WEIGHTED, CB_FACTOR);
     pack_reconfig_data_format(CB_OUT);
     mul_bcast_cols_init(CB_WEIGHTED, CB_FACTOR);

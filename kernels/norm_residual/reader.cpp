@@ -24,16 +24,20 @@ void kernel_main() {
     }
 
     constexpr uint32_t cb_x = residual ? CB_X : CB_X1;
-    start_reading(x, first, n, cb_x);
-    if constexpr (residual) start_reading(o, first, n, CB_O);
-    start_reading(gamma, first_gamma, n, CB_GAMMA);
-    cb_reserve_back(CB_GATHER, gather_tiles);
-    if (group.leads()) clear_unused_rows(group, gather_tiles);
-    noc_async_read_barrier();
-    cb_push_back(cb_x, n);
-    if constexpr (residual) cb_push_back(CB_O, n);
-    cb_push_back(CB_GAMMA, n);
+    {
+        DeviceZoneScopedN("read");
+        start_reading(x, first, n, cb_x);
+        if constexpr (residual) start_reading(o, first, n, CB_O);
+        start_reading(gamma, first_gamma, n, CB_GAMMA);
+        cb_reserve_back(CB_GATHER, gather_tiles);
+        if (group.leads()) clear_unused_rows(group, gather_tiles);
+        noc_async_read_barrier();
+        cb_push_back(cb_x, n);
+        if constexpr (residual) cb_push_back(CB_O, n);
+        cb_push_back(CB_GAMMA, n);
+    }
 
+    DeviceZoneScopedN("exchange");
     clear_factor();
     send_sums(group);
     if (group.leads()) {

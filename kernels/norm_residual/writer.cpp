@@ -15,6 +15,7 @@ void kernel_main() {
     const uint32_t first = get_arg_val<uint32_t>(0), n = get_arg_val<uint32_t>(1);
     if (n == 0) return;
     push_ones(CB_ONES);
+    DeviceZoneScopedN("write");
     if constexpr (residual) start_writing(x1, first, n, CB_X1_OUT);
     start_writing(h, first, n, CB_OUT);
     noc_async_write_barrier();

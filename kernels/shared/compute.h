@@ -12,6 +12,7 @@
 #include "api/compute/reconfig_data_format.h"
 #include "api/compute/reduce.h"
 #include "api/compute/reg_api.h"
+#include "api/debug/kernel_profiler.hpp"
 
 // One tile through DEST: `compute` leaves it in DEST tile 0, and it is packed and pushed to `cb`.
 template <typename Compute>

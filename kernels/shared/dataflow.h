@@ -2,6 +2,7 @@
 #pragma once
 
 #include "api/dataflow/dataflow_api.h"
+#include "api/debug/kernel_profiler.hpp"
 
 inline volatile tt_l1_ptr uint32_t* words_at(uint32_t l1_address) {
     return reinterpret_cast<volatile tt_l1_ptr uint32_t*>(l1_address);

@@ -58,9 +58,14 @@ def simulated(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Any]:
     return found
 
 
+def make_builder(device: ttnn.Device) -> Builder:
+    """For programs on ``device``."""
+    return Builder(SimpleNamespace(**{**vars(ttnn), **vars(programs)}), device)
+
+
 @pytest.fixture
 def builder() -> Iterator[Builder]:
     """A fresh emulated device of 11x10 cores, for programs of kernels."""
     device = ttnn.open_device(device_id=0)
-    yield Builder(SimpleNamespace(**{**vars(ttnn), **vars(programs)}), device)
+    yield make_builder(device)
     ttnn.close_device(device)

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import pytest
 
-from harness.emulator.programs import Prediction, programs_of
+from harness.emulator.programs import Prediction, machine_constants, programs_of
+from harness.emulator.programs.constants import markdown
 from tests.emulator import good, twins
 from tests.emulator.build import Builder
 from tests.emulator.twins import TWINS
@@ -137,3 +140,10 @@ def test_a_product_takes_its_phases(builder: Builder) -> None:
         math = predicted(builder).cores[0, 0]["math"]
         busy.append(math.end - sum(math.stalls.values()))
     assert [b - busy[0] for b in busy] == [0, 256, 512, 768]
+
+
+def test_the_document_lists_every_constant() -> None:
+    document = (Path(__file__).parents[2] / "docs" / "emulator.md").read_text()
+    constants = machine_constants()
+    assert len(constants) > 30 and {c.mark for c in constants} == {"S", "F", "A"} and all(c.source for c in constants)
+    assert markdown(constants) in document, "python -m harness.emulator.programs.constants prints today's table"

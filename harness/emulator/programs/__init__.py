@@ -3,6 +3,7 @@
 The names that ttnn has too are for ``harness.emulator.ttnn`` to import.
 """
 
+from harness.emulator.programs.constants import Constant, machine_constants
 from harness.emulator.programs.cores import CoreRange, CoreRangeSet
 from harness.emulator.programs.counts import Counts, ProgramCounts
 from harness.emulator.programs.descriptors import (
@@ -28,6 +29,7 @@ from harness.emulator.programs.faults import KernelFault, Location
 from harness.emulator.programs.op import Programs, generic_op, programs_of
 from harness.emulator.programs.predicted import Prediction, ThreadTime
 from harness.emulator.programs.schedules import check_schedules
+from harness.emulator.programs.timeline import Phase, ThreadSpans, Timeline, Wait
 
 __all__ = [
     "NOC",
@@ -35,6 +37,7 @@ __all__ = [
     "CBDescriptor",
     "CBFormatDescriptor",
     "ComputeConfigDescriptor",
+    "Constant",
     "CoreRange",
     "CoreRangeSet",
     "CoreType",
@@ -44,6 +47,7 @@ __all__ = [
     "KernelDescriptor",
     "KernelFault",
     "Location",
+    "Phase",
     "Prediction",
     "ProgramCounts",
     "ProgramDescriptor",
@@ -52,11 +56,15 @@ __all__ = [
     "RuntimeArgs",
     "SemaphoreDescriptor",
     "TensorAccessorArgs",
+    "ThreadSpans",
     "ThreadTime",
     "TileDescriptor",
+    "Timeline",
     "UnpackToDestMode",
+    "Wait",
     "WriterConfigDescriptor",
     "check_schedules",
     "generic_op",
+    "machine_constants",
     "programs_of",
 ]

@@ -8,6 +8,7 @@ from dataclasses import dataclass, field, fields
 from typing import Any
 
 from harness.emulator.programs.predicted import Prediction
+from harness.emulator.programs.timeline import Timeline
 
 
 @dataclass
@@ -60,11 +61,13 @@ class Counts:
 
 @dataclass(frozen=True)
 class ProgramCounts:
-    """One run of a program: the total, each core by its logical (x, y), and the time predicted for it."""
+    """One run of a program: the total, each core by its logical (x, y), the time predicted for it, and what happened
+    when, where that was kept."""
 
     total: Counts
     cores: Mapping[tuple[int, int], Counts]
     predicted: Prediction
+    timeline: Timeline | None = None
 
     @staticmethod
     def of_report(report: Mapping[str, Any]) -> ProgramCounts:
@@ -74,4 +77,5 @@ class ProgramCounts:
         for counts in cores.values():
             total.add(counts)
         predicted = Prediction.of_report(report, total.dram_read_bytes + total.dram_write_bytes)
-        return ProgramCounts(total, cores, predicted)
+        timeline = Timeline.of_report(report["timeline"]) if "timeline" in report else None
+        return ProgramCounts(total, cores, predicted, timeline)

@@ -97,20 +97,36 @@ def _innermost(at: dict[str, Any]) -> Location | None:
 
 
 def _lines(at: dict[str, Any]) -> list[Location]:
-    """The lines of the kernel's own files at a code address, from the innermost to the one that called it."""
-    if "object" not in at:
-        return []
-    frames = _frames(at["object"], at["offset"])
-    return [f for f in frames if NATIVE not in f.file.parents and f.file.name != "unit.cpp"]
+    return lines_of([at])[0]
+
+
+def lines_of(places: Sequence[dict[str, Any]]) -> list[list[Location]]:
+    """For each code address in a report of the machine the lines of the kernel's own files, from the innermost to the
+    one that called it."""
+    wanted: dict[str, set[int]] = {}
+    for at in places:
+        if "object" in at:
+            wanted.setdefault(at["object"], set()).add(at["offset"])
+    frames = {binary: _frames(binary, tuple(sorted(offsets))) for binary, offsets in wanted.items()}
+    return [
+        [f for f in frames[at["object"]][at["offset"]] if NATIVE not in f.file.parents and f.file.name != "unit.cpp"]
+        if "object" in at
+        else []
+        for at in places
+    ]
 
 
 @functools.lru_cache(maxsize=256)
-def _frames(binary: str, offset: int) -> list[Location]:
-    command = [tool("addr2line"), "-e", binary, "-i", hex(offset)]
+def _frames(binary: str, offsets: tuple[int, ...]) -> dict[int, list[Location]]:
+    command = [tool("addr2line"), "-e", binary, "-a", "-i", *map(hex, offsets)]
     lines = subprocess.run(command, capture_output=True, text=True, check=False).stdout.splitlines()
-    frames = []
+    frames: dict[int, list[Location]] = {offset: [] for offset in offsets}
+    offset = -1
     for line in lines:
+        if line.startswith("0x"):
+            offset = int(line, 16)
+            continue
         file, _, number = line.split(" (discriminator")[0].rpartition(":")
         if number.isdigit() and int(number):
-            frames.append(Location(Path(file), int(number)))
+            frames[offset].append(Location(Path(file), int(number)))
     return frames

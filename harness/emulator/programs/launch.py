@@ -7,7 +7,7 @@ import subprocess
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from harness.emulator import toolchain
@@ -31,6 +31,22 @@ if TYPE_CHECKING:
 CB_ALIGNMENT = 64
 MAX_CBS, MAX_SEMAPHORES, MAX_ARGS = 64, 16, 256
 TIME_LIMIT = 120  # seconds of CPU time; a program that takes longer is taken for one without end
+
+
+@dataclass
+class Settings:
+    """How programs run.
+
+    schedule_seed   0: the strict order, everything as late as it may be; others permute what may come in any order
+    time_limit      seconds of CPU time after which a program counts as endless
+    constants       of virtual time, by name, where they differ from the machine's table (``machine_constants``)
+    timeline        keep what each thread did when
+    """
+
+    schedule_seed: int = 0
+    time_limit: int = TIME_LIMIT
+    constants: Mapping[str, float] = field(default_factory=dict)
+    timeline: bool = False
 
 
 @dataclass(frozen=True)
@@ -77,14 +93,10 @@ def live_buffers(device: Device) -> list[Buffer]:
     return [*device.dram.live.values(), *device.l1.live.values()]
 
 
-def run(
-    placed: PlacedProgram, device: Device, buffers: Sequence[Buffer], seed: int = 0, time_limit: int = TIME_LIMIT
-) -> Run:
-    """Run a placed program in a worker process. ``buffers``: what it may use. ``seed``: 0 is the strict order
-    (everything as late as it may be), others permute what may come in any order. Raises KernelFault for what went
-    wrong."""
+def run(placed: PlacedProgram, device: Device, buffers: Sequence[Buffer], settings: Settings) -> Run:
+    """Run a placed program in a worker process. ``buffers``: what it may use. Raises KernelFault for what is wrong."""
     _check_l1(placed, [b.address for b in buffers if b.memory is device.l1])
-    job = _job(placed, device, buffers, seed, time_limit)
+    job, time_limit = _job(placed, device, buffers, settings), settings.time_limit
     fds = (device.dram.fd, device.l1.fd)
     try:
         done = subprocess.run(
@@ -180,11 +192,14 @@ def _formats_on(cbs: Sequence[CBDescriptor], kernel: KernelDescriptor) -> dict[i
     }
 
 
-def _job(placed: PlacedProgram, device: Device, buffers: Sequence[Buffer], seed: int, time_limit: int) -> str:
+def _job(placed: PlacedProgram, device: Device, buffers: Sequence[Buffer], settings: Settings) -> str:
     """The machine's input (native/machine/job.cpp)."""
     program, grid = placed.program, device.grid
     dram, l1 = device.dram, device.l1
-    lines = [f"machine {grid.x} {grid.y} {dram.n_banks} {dram.bank_bytes} {dram.fd} {l1.fd} {seed} {time_limit}"]
+    limits = f"{settings.schedule_seed} {settings.time_limit}"
+    lines = [f"machine {grid.x} {grid.y} {dram.n_banks} {dram.bank_bytes} {dram.fd} {l1.fd} {limits}"]
+    lines += [f"chip {name} {value!r}" for name, value in settings.constants.items()]
+    lines += ["timeline"] * settings.timeline
     lines += [
         f"buffer {'l1' if b.memory is l1 else 'dram'} {b.address} {b.page_bytes} {b.stride} {b.n_pages}"
         for b in buffers

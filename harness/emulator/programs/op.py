@@ -10,7 +10,7 @@ from weakref import WeakKeyDictionary
 from harness.emulator.programs.cache import ProgramCache
 from harness.emulator.programs.counts import ProgramCounts
 from harness.emulator.programs.descriptors import ProgramDescriptor
-from harness.emulator.programs.launch import TIME_LIMIT, live_buffers, place, run
+from harness.emulator.programs.launch import Settings, live_buffers, place, run
 from harness.emulator.ttnn.device import Device, launch
 
 if TYPE_CHECKING:
@@ -18,13 +18,10 @@ if TYPE_CHECKING:
 
 
 @dataclass
-class Programs:
-    """What a device keeps of the programs it runs. ``schedule_seed`` permutes the order of what may come in any order
-    (0: everything as late as it may be). ``time_limit``: seconds of CPU time after which a program counts as endless.
-    ``counts``: of every run, in order. ``cache``: the program cache."""
+class Programs(Settings):
+    """What a device keeps of the programs it runs, and how it runs them. ``counts``: of every run, in order. ``cache``:
+    the program cache."""
 
-    schedule_seed: int = 0
-    time_limit: int = TIME_LIMIT
     counts: list[ProgramCounts] = field(default_factory=list)
     cache: ProgramCache = field(default_factory=ProgramCache)
 
@@ -55,7 +52,7 @@ def generic_op(io_tensors: Sequence[Tensor], program_descriptor: ProgramDescript
 
     def compute(*_: Tensor) -> None:
         assert device is not None
-        result = run(placed, device, buffers, programs.schedule_seed, programs.time_limit)
+        result = run(placed, device, buffers, programs)
         programs.counts.append(result.counts)
         for buffer in result.written:
             buffer.memory.wrote(buffer.address, buffer.bytes_per_bank)

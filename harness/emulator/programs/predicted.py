@@ -15,15 +15,22 @@ class ThreadTime:
     end: int
     stalls: Mapping[str, int]
 
+    @property
+    def running(self) -> int:
+        """Cycles in which it did not stand still."""
+        return self.end - sum(self.stalls.values())
+
 
 @dataclass(frozen=True)
 class Prediction:
     """Of one run. ``launch_cycles``: from the end of the program before to this one's start. ``cores``: by logical
-    (x, y), the threads by name. Constants and their sources: ``native/machine/timing.h``."""
+    (x, y), the threads by name. ``dram_bytes``: read and written; ``dram_once_bytes``: the same, but what was read (or
+    written) again counts once. Constants and their sources: ``native/machine/timing.h``."""
 
     clock_mhz: int
     launch_cycles: int
     dram_bytes: int
+    dram_once_bytes: int
     cores: Mapping[tuple[int, int], Mapping[str, ThreadTime]]
 
     @property
@@ -56,4 +63,5 @@ class Prediction:
             }
             for core in report["cores"]
         }
-        return Prediction(report["clock_mhz"], report["launch_cycles"], dram_bytes, cores)
+        clock, launch, once = (report[name] for name in ("clock_mhz", "launch_cycles", "dram_once_bytes"))
+        return Prediction(clock, launch, dram_bytes, once, cores)

@@ -62,13 +62,15 @@ class Recent:
 
 
 class Device:
-    """A Blackhole with ``grid`` worker cores (columns, rows) and eight DRAM banks."""
+    """A Blackhole with ``grid`` worker cores (columns, rows) and ``banks`` DRAM banks."""
 
-    def __init__(self, grid: tuple[int, int] = DEFAULT_GRID, device_id: int = 0) -> None:
+    def __init__(
+        self, grid: tuple[int, int] = DEFAULT_GRID, device_id: int = 0, banks: int = memory.N_DRAM_BANKS
+    ) -> None:
         require(tuple(grid) in GRIDS, f"no grid of {grid[0]}x{grid[1]} cores: a Blackhole shows 11x10 or 13x10")
         self.grid = CoreCoord(*grid)
         self.device_id = device_id
-        self.memories = {BufferType.DRAM: memory.dram(), BufferType.L1: memory.l1(grid[0] * grid[1])}
+        self.memories = {BufferType.DRAM: memory.dram(banks), BufferType.L1: memory.l1(grid[0] * grid[1])}
         self.listeners: list[Callable[[Launch], None]] = []  # told of every op that runs, replays included
         self.decoded = Recent(DECODED_BYTES)
         self.is_open = True

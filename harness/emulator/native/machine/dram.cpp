@@ -25,6 +25,20 @@ void for_lines(const Place& p, uint32_t bytes, Do run) {
 
 }  // namespace
 
+void count_dram(const Place& p, uint32_t bytes, bool write) {
+    Buffer& b = *p.buffer;
+    const uint32_t lines_a_bank = b.bytes_in_bank(0, uint32_t(machine.banks)) / kDramAlignment;
+    if (b.moved.empty()) b.moved.resize(size_t(lines_a_bank) * uint32_t(machine.banks));
+    const uint32_t first = (p.address - b.address) / kDramAlignment;
+    const uint32_t last = (p.address - b.address + bytes - 1) / kDramAlignment;
+    const uint8_t bit = write ? 2 : 1;
+    uint8_t* moved = b.moved.data() + size_t(lines_a_bank) * p.unit;
+    for (uint32_t i = first; i <= last; ++i) {
+        if (!(moved[i] & bit)) machine.dram_once_bytes += kDramAlignment;
+        moved[i] |= bit;
+    }
+}
+
 void check_dram_read(Thread& t, const Place& p, uint32_t bytes) {
     if (!p.buffer->written) return;
     for_lines(p, bytes, [&](uint64_t key) {

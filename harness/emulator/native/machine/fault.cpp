@@ -43,8 +43,6 @@ std::string l1_name(const Core& core, uint32_t address) {
     return format("0x%x", address);
 }
 
-namespace {
-
 std::string quoted(const std::string& s) {
     std::string out = "\"";
     for (const char c : s) {
@@ -58,7 +56,6 @@ std::string quoted(const std::string& s) {
     return out + "\"";
 }
 
-// A code address as (shared object, offset), for the caller to turn into file and line.
 std::string location(const Thread* t, uintptr_t pc) {
     std::string out = "{";
     if (t) {
@@ -72,8 +69,6 @@ std::string location(const Thread* t, uintptr_t pc) {
     }
     return out + "}";
 }
-
-}  // namespace
 
 void fault(const char* kind, const Thread* t, uintptr_t pc, const std::string& message,
            const std::vector<Note>& notes) {

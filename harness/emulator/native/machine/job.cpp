@@ -47,6 +47,13 @@ void read_machine(std::istream& in) {
          0);
 }
 
+void read_constant(std::istream& in) {
+    std::string name;
+    double value;
+    in >> name >> value;
+    if (!machine.chip.set(name, value)) bad_job("unknown constant: " + name);
+}
+
 void read_buffer(std::istream& in) {
     std::string space;
     Buffer b;
@@ -148,6 +155,10 @@ void read_job(std::istream& in) {
     while (in >> word) {
         if (word == "machine") {
             read_machine(in);
+        } else if (word == "chip") {
+            read_constant(in);
+        } else if (word == "timeline") {
+            machine.timeline.on = true;
         } else if (word == "buffer") {
             read_buffer(in);
         } else if (word == "kernel") {

@@ -13,6 +13,7 @@
 #include "clock.h"
 #include "fiber.h"
 #include "shadow.h"
+#include "timeline.h"
 #include "timing.h"
 
 namespace lb {
@@ -154,6 +155,7 @@ struct Thread {
     uint16_t id = 0;
     uint64_t clock = 0;  // cycles of virtual time
     uint64_t stalls[kStalls] = {};
+    Spans spans;
     Pending pending;
     enum State : uint8_t { Ready, Blocked, Done } state = Ready;
     Wait wait;
@@ -205,6 +207,7 @@ struct Buffer {
     Space space;
     uint32_t address, page, stride, pages;
     bool written = false;
+    std::vector<uint8_t> moved;  // of DRAM: which of its lines were read (1) and written (2)
     uint32_t bytes_in_bank(uint32_t bank, uint32_t banks) const {
         return pages > bank ? (pages - bank + banks - 1) / banks * stride : 0;
     }
@@ -221,8 +224,10 @@ struct Machine {
     uint64_t bank_bytes = 0;
     uint8_t* dram = nullptr;
     std::vector<DramBank> dram_banks;
-    Calendar scattered;      // between the banks and cores anywhere
-    Calendar multicasts[2];  // by NoC
+    Calendar scattered;            // between the banks and cores anywhere
+    Calendar multicasts[2];        // by NoC
+    uint64_t dram_once_bytes = 0;  // read and written, each line once
+    Timeline timeline;
     std::vector<Core> cores;
     std::vector<Buffer> buffers;
     std::deque<Kernel> kernels;

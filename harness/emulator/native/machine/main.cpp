@@ -1,4 +1,5 @@
-// The machine: runs one program read from standard input and prints its verdict and counts as one JSON object.
+// The machine: runs one program read from standard input and prints its verdict and counts as one JSON object. With the
+// argument `constants` it prints the table of its constants instead.
 #include <sys/resource.h>
 #include <unistd.h>
 #include <iostream>
@@ -62,8 +63,8 @@ uint64_t launch_cycles() {
 }
 
 void print_result() {
-    printf("{\"status\": \"ok\", \"clock_mhz\": %lu, \"launch_cycles\": %lu, \"cores\": [", machine.chip.clock_mhz,
-           launch_cycles());
+    printf("{\"status\": \"ok\", \"clock_mhz\": %lu, \"launch_cycles\": %lu, \"dram_once_bytes\": %lu, \"cores\": [",
+           machine.chip.clock_mhz, launch_cycles(), machine.dram_once_bytes);
     const char* comma = "";
     for (const Core& core : machine.cores) {
         bool used = false;
@@ -84,13 +85,22 @@ void print_result() {
         }
         printf("]");
     }
-    printf("}}\n");
+    printf("}");
+    if (machine.timeline.on) {
+        printf(",\n\"timeline\": ");
+        print_timeline();
+    }
+    printf("}\n");
 }
 
 }  // namespace
 }  // namespace lb
 
-int main() {
+int main(int argc, char** argv) {
+    if (argc == 2 && std::string(argv[1]) == "constants") {
+        lb::print_constants();
+        return 0;
+    }
     const rlimit limit{lb::kMaxData, lb::kMaxData};
     setrlimit(RLIMIT_DATA, &limit);
     lb::read_job(std::cin);

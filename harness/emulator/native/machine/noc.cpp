@@ -53,6 +53,7 @@ void issue_read(Thread& t, const Place& from, uint32_t to, uint32_t bytes, uint8
         ++c.l1_reads, c.l1_read_bytes += bytes;
     } else {
         check_dram_read(t, from, bytes);
+        count_dram(from, bytes, false);
         ++c.dram_reads, c.dram_read_bytes += bytes;
     }
     time_read(t, *r);
@@ -165,6 +166,7 @@ void complete_writes(Thread& t, Which which) {
 void count_write(Thread& t, const Place& to, uint32_t bytes) {
     Counts& c = t.core->counts;
     if (to.space == Space::Dram) {
+        count_dram(to, bytes, true);
         ++c.dram_writes, c.dram_write_bytes += bytes;
     } else {
         ++c.l1_writes, c.l1_write_bytes += bytes;

@@ -24,6 +24,8 @@ std::vector<uint16_t> resolve_multicast(Thread& t, uint64_t address, uint32_t re
 void deliver_sent(Thread& t, uint16_t core, uint8_t noc);
 void check_linked(Thread& t, bool multicast, bool linked, uint8_t noc);
 
+// Counts what of DRAM has moved, each line once a direction.
+void count_dram(const Place& p, uint32_t bytes, bool write);
 void check_dram_read(Thread& t, const Place& from, uint32_t bytes);
 void add_dram_write(Thread& t, const Transfer& write);
 void drop_dram_write(Thread& t, const Transfer& write);

@@ -2,6 +2,7 @@
 #include "timing.h"
 
 #include <algorithm>
+#include <cstdio>
 
 #include "machine.h"
 
@@ -30,7 +31,7 @@ bool in_row(const Core& core, const Place& bank, uint8_t noc) {
 
 // The beginning of a transfer between a core and a bank, given the core's own port. A core that stays with a bank of
 // its row shares no path with others.
-uint64_t book_bank(Thread& t, const Place& bank, uint32_t bytes, uint8_t noc, Calendar& port) {
+uint64_t book_bank(Thread& t, const Place& bank, uint32_t bytes, uint8_t noc, Calendar& port, bool write) {
     const Chip& c = machine.chip;
     const bool stream = t.pending.bank[noc] == bank.unit;
     t.pending.bank[noc] = bank.unit;
@@ -38,14 +39,37 @@ uint64_t book_bank(Thread& t, const Place& bank, uint32_t bytes, uint8_t noc, Ca
     const uint64_t begin =
         std::max({b.requests[noc].book(t.clock, c.request), b.data.book(t.clock, cycles(bytes, c.bank)),
                   port.book(t.clock, cycles(bytes, stream ? c.bank : c.core_scattered))});
-    return stream && in_row(*t.core, bank, noc)
-               ? begin
-               : std::max(begin, machine.scattered.book(t.clock, cycles(bytes, c.scattered)));
+    if (stream && in_row(*t.core, bank, noc)) {
+        if (machine.timeline.on) machine.timeline.moved(write, begin, cycles(bytes, c.bank), bytes);
+        return begin;
+    }
+    const uint64_t flow = cycles(bytes, c.scattered * machine.banks), path = machine.scattered.book(t.clock, flow);
+    if (machine.timeline.on) machine.timeline.moved(write, path, flow, bytes);
+    return std::max(begin, path);
 }
 
 void note(uint64_t& time, uint64_t at) { time = std::max(time, at); }
 
 }  // namespace
+
+bool Chip::set(const std::string& constant, double new_value) {
+#define LB_SET(type, name, value, unit, mark, source) \
+    if (constant == #name) return name = type(new_value), true;
+    LB_CHIP(LB_SET)
+#undef LB_SET
+    return false;
+}
+
+void print_constants() {
+    const char* comma = "[";
+#define LB_PRINT(type, name, value, unit, mark, source)                                                          \
+    printf("%s{\"name\": \"%s\", \"value\": %g, \"unit\": \"%s\", \"mark\": \"%s\", \"source\": \"%s\"}", comma, \
+           #name, double(value), unit, #mark, source);                                                           \
+    comma = ",\n";
+    LB_CHIP(LB_PRINT)
+#undef LB_PRINT
+    printf("]\n");
+}
 
 uint32_t Calendar::with_room(uint32_t slot) {
     if (slot >= next.size()) {
@@ -78,6 +102,7 @@ uint64_t Calendar::book(uint64_t from, uint64_t cycles) {
 
 void wait_until(Thread& t, uint64_t time, Stall why) {
     if (time <= t.clock) return;
+    if (machine.timeline.on) t.spans.waits.push_back({t.clock, time, why, t.pc});
     t.stalls[int(why)] += time - t.clock;
     t.clock = time;
 }
@@ -88,7 +113,7 @@ void time_read(Thread& t, const Transfer& r) {
     Calendar& port = t.core->incoming[r.noc];
     uint64_t at;
     if (r.from.space == Space::Dram) {
-        at = book_bank(t, r.from, r.bytes, r.noc, port) + cycles(r.bytes, c.bank) +
+        at = book_bank(t, r.from, r.bytes, r.noc, port, false) + cycles(r.bytes, c.bank) +
              (in_row(*t.core, r.from, r.noc) ? c.dram_read_row : c.dram_read);
     } else {
         Core& source = machine.cores[r.from.unit];
@@ -106,7 +131,7 @@ void time_write(Thread& t, const Transfer& w) {
     const uint64_t flow = cycles(w.bytes, c.link);
     uint64_t begin, round = c.l1_write;
     if (w.to.space == Space::Dram) {
-        begin = book_bank(t, w.to, w.bytes, w.noc, port);
+        begin = book_bank(t, w.to, w.bytes, w.noc, port, true);
         if (in_row(*t.core, w.to, w.noc)) round = c.l1_write_axis;
     } else {
         Core& to = machine.cores[w.receivers[0]];

@@ -5,6 +5,7 @@
 #pragma once
 
 #include <cstdint>
+#include <string>
 #include <vector>
 
 namespace lb {
@@ -14,54 +15,67 @@ struct Place;
 struct Thread;
 struct Transfer;
 
-// The one table of constants. [S]: public measurements (tt-metal tech reports and issues), [F]: fitted to the published
-// times of ttnn's ops, [A]: assumed, of the order of the instructions a call takes. Banks and grid come with the
-// device.
+// The one table of constants: type, name, value, unit, where it comes from, and what is known of it. S: public
+// measurements (tt-metal tech reports and issues), F: fitted to the published times of ttnn's ops, A: assumed, of the
+// order of the instructions a call takes. `machine constants` prints it, a job's lines `chip NAME VALUE` change it.
+// Banks and grid come with the device.
+#define LB_CHIP(X)                                                                                                     \
+    X(uint64_t, clock_mhz, 1350, "MHz", S, "clock of the cores")                                                       \
+    /* Launch: the time from one program's end to the next one's start. */                                             \
+    X(uint64_t, launch, 2795, "cycles", S, "op to op, dataflow only: 2.07 us")                                         \
+    X(uint64_t, launch_compute, 4860, "cycles", S,                                                                     \
+      "with compute: 4.26 us from pack to the next program's unpack, less a DRAM read and a write")                    \
+    X(double, skew, 8.3, "cycles/core", S, "the launch's spread: 2.5 to 3 us with the full grid")                      \
+    /* DRAM. */                                                                                                        \
+    X(double, bank, 46.3, "B/cycle", S, "a bank to a reader next to it: 500 GB/s of eight, 98 % of 512")               \
+    X(double, scattered, 31.85, "B/cycle", S, "a bank's share of all together, read from anywhere: 344 GB/s of eight") \
+    X(double, core_scattered, 23, "B/cycle", S, "one core that reads all banks")                                       \
+    X(uint64_t, request, 16, "cycles", S, "a request of an endpoint and NoC: 16.4")                                    \
+    X(uint64_t, dram_read, 466, "cycles", F, "with issue and 2 KB of data 540 in all; alone measured at 582")          \
+    X(uint64_t, dram_read_row, 320, "cycles", S,                                                                       \
+      "on the bank's row: less what a read of L1 on one axis saves; two of 16 KB in flight then give `bank`")          \
+    /* NoC. */                                                                                                         \
+    X(double, link, 60, "B/cycle", S, "from L1 to L1")                                                                 \
+    X(uint64_t, columns, 17, "", S, "of the torus")                                                                    \
+    X(uint64_t, rows, 12, "", S, "of the torus")                                                                       \
+    X(uint64_t, l1_read, 373, "cycles", S, "round trip of a read from another core")                                   \
+    X(uint64_t, l1_read_axis, 227, "cycles", S, "the same on one axis")                                                \
+    X(uint64_t, l1_write, 360, "cycles", S, "a write until it is acknowledged")                                        \
+    X(uint64_t, l1_write_axis, 207, "cycles", S, "the same on one axis")                                               \
+    X(uint64_t, one_way, 40, "cycles", S, "a message from L1 to L1, before its hops")                                  \
+    X(uint64_t, hop, 11, "cycles", S, "each hop")                                                                      \
+    X(double, multicast, 24, "B/cycle", S, "a multicast")                                                              \
+    X(double, linked_multicast, 41, "B/cycle", S, "a linked one")                                                      \
+    X(uint64_t, multicast_path, 327, "cycles", S, "its path: ten column multicasts of 2 KB at once took 412 each")     \
+    X(double, acknowledge, 3.4, "cycles", S, "a receiver: 64 B to 130 cores took 809")                                 \
+    X(uint64_t, issue, 30, "cycles", A, "one transfer's address and registers")                                        \
+    /* Calls of the data-movement RISCs. */                                                                            \
+    X(uint64_t, cb_call, 10, "cycles", A, "a call on a circular buffer")                                               \
+    X(uint64_t, load, 8, "cycles", A, "a load from L1")                                                                \
+    X(uint64_t, store, 2, "cycles", A, "a store to L1")                                                                \
+    X(uint64_t, poll, 20, "cycles", A, "a look at a semaphore or flag")                                                \
+    /* Tensix. */                                                                                                      \
+    X(double, unpack, 64, "B/cycle", A, "into a source register")                                                      \
+    X(double, pack, 128, "B/cycle", S, "4 interfaces of 32")                                                           \
+    X(uint64_t, matmul, 16, "cycles", S, "a tile product and fidelity phase")                                          \
+    X(uint64_t, eltwise, 8, "cycles", A, "a tile and phase: 128 lanes a cycle")                                        \
+    X(uint64_t, sfpu, 70, "cycles", S, "exp of a tile; stands for the simple functions too")                           \
+    X(uint64_t, sfpu_long, 140, "cycles", A, "recip, rsqrt, sqrt, silu, sigmoid, division, reductions")                \
+    X(uint64_t, tile_call, 6, "cycles", A, "a call on a tile")                                                         \
+    X(uint64_t, handover, 22, "cycles", F, "of DEST: with it a pass of one tile takes 85")                             \
+    X(uint64_t, init, 40, "cycles", A, "an init or a change of formats")
+
 struct Chip {
-    uint64_t clock_mhz = 1350;  // [S]
-
-    // Launch: the time from one program's end to the next one's start.
-    uint64_t launch = 2795;          // [S] 2.07 us op to op, dataflow only
-    uint64_t launch_compute = 4860;  // [S] 4.26 us from pack to the next program's unpack, less a DRAM read and a write
-    double skew = 8.3;               // [S] a core: with the full grid 2.5 to 3 us
-
-    // DRAM.
-    double bank = 46.3;          // [S] B/cycle: 500 GB/s over 8 banks, 98 % of 512
-    double scattered = 254.8;    // [S] B/cycle of all banks together, read from anywhere: 344 GB/s
-    double core_scattered = 23;  // [S] B/cycle of one core that reads all banks
-    uint64_t request = 16;       // [S] 16.4 cycles a request, an endpoint and NoC
-    uint64_t dram_read = 466;    // [F] with issue and 2 KB of data, 540 in all; alone it was measured at 582 [S]
-    uint64_t dram_read_row =
-        320;  // [S] less what a read of L1 on one axis saves; two of 16 KB in flight then give `bank`
+#define LB_FIELD(type, name, value, unit, mark, source) type name = value;
+    LB_CHIP(LB_FIELD)
+#undef LB_FIELD
     uint8_t bank_row[2][8] = {{11, 2, 9, 5, 11, 3, 8, 6}, {1, 10, 4, 7, 1, 10, 4, 7}};  // [S] of a NoC's endpoint
 
-    // NoC.
-    double link = 60;                              // [S] B/cycle from L1 to L1
-    uint64_t columns = 17, rows = 12;              // [S] of the torus
-    uint64_t l1_read = 373, l1_read_axis = 227;    // [S] round trip; on one axis
-    uint64_t l1_write = 360, l1_write_axis = 207;  // [S]
-    uint64_t one_way = 40, hop = 11;               // [S]
-    double multicast = 24, linked_multicast = 41;  // [S] B/cycle
-    uint64_t multicast_path = 327;                 // [S] ten column multicasts of 2 KB at once: 412 cycles each
-    double acknowledge = 3.4;                      // [S] a receiver: 64 B to 130 cores took 809 cycles
-    uint64_t issue = 30;                           // [A] one transfer's address and registers
-
-    // Calls of the data-movement RISCs.
-    uint64_t cb_call = 10;         // [A]
-    uint64_t load = 8, store = 2;  // [A] of L1
-    uint64_t poll = 20;            // [A]
-
-    // Tensix.
-    double unpack = 64;        // [A] B/cycle into a source register
-    double pack = 128;         // [S] 4 interfaces of 32 B/cycle
-    uint64_t matmul = 16;      // [S] a tile product and fidelity phase
-    uint64_t eltwise = 8;      // [A] a tile and phase: 128 lanes a cycle
-    uint64_t sfpu = 70;        // [S] exp of a tile; stands for the simple functions too
-    uint64_t sfpu_long = 140;  // [A] recip, rsqrt, sqrt, silu, sigmoid, division, reductions
-    uint64_t tile_call = 6;    // [A]
-    uint64_t handover = 22;    // [F] of DEST: with it a pass of one tile takes 85 cycles
-    uint64_t init = 40;        // [A] an init or a change of formats
+    bool set(const std::string& name, double value);  // false: no constant has that name
 };
+
+// The table as a JSON list.
+void print_constants();
 
 enum class Stall : uint8_t { Read, Write, CbFull, CbEmpty, Semaphore, Registers };
 constexpr int kStalls = 6;

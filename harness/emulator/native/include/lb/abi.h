@@ -145,5 +145,9 @@ void lb_pack(uint32_t dst, uint32_t cb, uint32_t tile, bool out_of_order);
 void lb_pack_mask(uint8_t mask);  // 0 all, 1 column 0, 2 row 0, 3 the first datum
 void lb_pack_accumulate(bool on);
 
+// Phases, by the profiler's zones; the name must outlive the kernel.
+void lb_phase_begin(const char* name);
+void lb_phase_end();
+
 [[noreturn]] void lb_assert_failed(const char* condition);
 }
