@@ -10,7 +10,7 @@ from __future__ import annotations
 import itertools
 import time
 from collections.abc import Callable, Hashable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from statistics import median
 from typing import Any
@@ -136,7 +136,7 @@ class Expert:
             case = self._case(i, prompt)
             keep = {t.buffer_address() for pair in prompt.caches for t in pair}
             result, out = breakdown.observe(self.target, str(self.spec), case, run, keep)
-            observed.append(result)
+            observed.append(_without_tensors(result))
             return out
 
         hidden = self._read_and_free(self._run(prompt, range(self.n_layers), True, layers, look))
@@ -238,3 +238,8 @@ class Expert:
         own = (self.x, self.gamma, *self.context.buffers)
         caches = (t for pair in prompt.caches[: self.n_layers] for t in pair)
         return tuple(t.buffer_address() for t in (*own, *caches)), self._kinds(prompt)
+
+
+def _without_tensors(b: Breakdown) -> Breakdown:
+    """The breakdown holding no arguments of the calls: they would keep the weights on the device."""
+    return replace(b, lines=tuple(replace(line, call=replace(line.call, args=(), kwargs={})) for line in b.lines))

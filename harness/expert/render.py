@@ -135,6 +135,8 @@ def render_sample(r: SampleResult, want: torch.Tensor | None, title: str) -> Ren
     lines = [f"{len(r.points)} Euler steps in {r.host_s:.1f} s of the host (no device time)"]
     if r.eager:
         lines.append(f"eager, no trace: {r.eager}")
+    if not r.passed(want):
+        lines.append("FAIL: the action is not finite" if not r.action.isfinite().all() else "FAIL: not the reference's")
     if beyond := int(t.beyond_bounds.sum()):
         lines.append(f"{beyond} of {n} waypoints ask for more than the action space allows")
     if want is not None:
@@ -151,6 +153,7 @@ def sample_dict(r: SampleResult, want: torch.Tensor | None) -> dict[str, Any]:
     t = r.trajectory
     return {
         "implementation": r.implementation,
+        "passed": r.passed(want),
         "action": r.action.tolist(),
         "trajectory": {name: getattr(t, name).tolist() for name in Trajectory.__dataclass_fields__},
         "steps": [{"t": p.t, "x": p.x.tolist(), "v": p.v.tolist()} for p in r.points],

@@ -159,6 +159,11 @@ class SampleResult:
     host_s: float
     eager: str | None
 
+    def passed(self, want: torch.Tensor | None) -> bool:
+        """Finite, and near the reference's action `want` if there is one."""
+        near = want is None or pcc(self.action, want) >= LEAST_PCC
+        return bool(self.action.isfinite().all()) and near
+
 
 def run_sample(
     target: Target,

@@ -79,6 +79,7 @@ def test_traced_eager_and_observed_are_the_same_bits(emulator):
     assert torch.equal(observed, first)
     assert [len(b.lines) for b in breakdowns] == [19, 19, 1]
     assert all(b.predicted_us for b in breakdowns)
+    assert not any(line.call.args for b in breakdowns for line in b.lines), "they would keep weights on the device"
     embedded = traced.in_proj(X0, 0.2)
     hidden = traced.run_layers(embedded, p, final_norm=True)
     assert torch.equal(traced.out_proj(hidden), first)

@@ -99,6 +99,8 @@ def test_step_fails_where_the_implementation_does(tmp_path, run_cli):
     done = run_cli("step", *SMALL, "--kv", str(tmp_path / "kv"), "--no-keep", "--eager")
     assert done.returncode == 1 and "FAIL" in done.stdout
     assert "eager, no trace: asked for" in done.stdout
+    done = run_cli("sample", *SMALL, "--kv", str(tmp_path / "kv"), "--no-keep", "--eager", "--steps", "1")
+    assert done.returncode == 1 and "FAIL: the action is not finite" in done.stdout
 
 
 def test_sample_shows_a_trajectory_from_a_checkpoint(tmp_path, run_cli):
