@@ -16,7 +16,7 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
-PACKAGE = "harness.targets"
+PLUMBING = ("harness.targets", "harness.dtypes", "harness.expert.conversions")  # not who wanted a buffer
 
 
 class Extent(NamedTuple):
@@ -188,8 +188,8 @@ def _place(tensor: Any) -> Place:
 
 
 def _caller() -> str:
-    """File and line of the nearest frame outside this package."""
+    """File and line of who wanted the buffer."""
     frame = sys._getframe(1)
-    while frame.f_back and frame.f_globals.get("__name__", "").startswith(PACKAGE):
+    while frame.f_back and frame.f_globals.get("__name__", "").startswith(PLUMBING):
         frame = frame.f_back
     return f"{frame.f_code.co_filename.rpartition('/')[2]}:{frame.f_lineno}"

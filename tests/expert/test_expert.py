@@ -87,6 +87,17 @@ def test_traced_eager_and_observed_are_the_same_bits(emulator):
     assert torch.equal(traced.run_layers(half, p, [1], final_norm=True), hidden)
 
 
+@pytest.mark.parametrize("impl", ["partly_fused", "norm_residual:chain=true"])
+def test_fused_kernels_run_in_it_as_they_are(emulator, impl):
+    """Also one that makes the next layer's norm ahead, and so must be handed the very tensor that it returned."""
+    p = prompt(emulator)
+    traced, eager = expert(emulator, impl=impl), expert(emulator, impl=impl, eager=True)
+    first, breakdowns = eager.observed_step(X0, 0.2, p)
+    assert torch.equal(traced.step(X0, 0.2, p), first)
+    assert pcc(first, Reference(RandomWeights(SHAPE, 2, 1), KV).step(X0, 0.2)) > 0.999
+    assert [len(b.lines) for b in breakdowns] == {"partly_fused": [12, 12, 1]}.get(impl, [18, 17, 1])
+
+
 def test_sampling_twice_gives_the_same_bits_also_after_a_foreign_trace(emulator):
     """The foreign trace was captured before the expert's: what it frees inside lies where the expert's output does."""
     e, p = expert(emulator), prompt(emulator)

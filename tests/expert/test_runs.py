@@ -104,11 +104,11 @@ def test_step_fails_where_the_implementation_does(tmp_path, run_cli):
 
 
 def test_sample_shows_a_trajectory_from_a_checkpoint(tmp_path, run_cli):
+    pytest.importorskip("matplotlib")
     made = run_cli("make-checkpoint", str(tmp_path / "made"), "--shape", "tiny", "--layers", "2", "--seed", "7")
     assert made.returncode == 0 and "2 layers of tiny, seed 7" in made.stdout
     outs = [tmp_path / "a.json", tmp_path / "b.json"]
     common = (*SMALL, "--steps", "2", "--seed", "7", "--no-keep", "--reference", "--json")
-    pytest.importorskip("matplotlib")
     drawn = tmp_path / "drive.png"
     with_file = run_cli("sample", *common, str(outs[0]), "--checkpoint", str(tmp_path / "made"), "--plot", str(drawn))
     assert with_file.returncode == 0, with_file.stderr
