@@ -42,8 +42,8 @@ def hazard(target: Target) -> None:
     trace, last = captured(target, x)
     replay(target, trace)
     later = tensor(target, 7.0)
-    with pytest.raises(TraceHazard, match=r"BFLOAT16 \[32, 32\] from from_torch at test_trace_guard.py:\d+ \(address 0x\w+\) was "
-                       r"allocated after trace .* was captured, in memory that this trace uses"):  # fmt: skip
+    with pytest.raises(TraceHazard, match=r"BFLOAT16 \[32, 32\] from from_torch at test_trace_guard.py:\d+ \(address 0x"
+                       r"\w+\) was allocated after trace .* was captured, in memory that this trace uses"):  # fmt: skip
         replay(target, trace)
     assert value(target, later) == 7.0, "it was named before it was hurt"
     target.recorder.module.execute_trace(target.device, trace, cq_id=0, blocking=True)

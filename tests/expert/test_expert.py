@@ -205,15 +205,18 @@ def test_too_few_caches(emulator):
 
 @pytest.mark.slow
 def test_64_layers_end_to_end(emulator):
-    """The whole expert in small width: the velocity, and the action after 10 steps."""
-    n = 64
-    weights = RandomWeights(SHAPE, n, 1)
+    """The whole expert in small width: the velocity, and the action after 10 steps.
+
+    A layer's update is right to 2 % (its PCC is 0.9998), and so is a sum of such updates, before later layers and
+    later steps make more of a difference than it was: random weights do, some 50-fold from the noise to the action.
+    """
+    weights = RandomWeights(SHAPE, 64, 1)
     reference = Reference(weights, KV)
-    e, p = expert(emulator, n), prompt(emulator, n)
+    e, p = expert(emulator, 64), prompt(emulator, 64)
     velocity = pcc(e.step(X0, 0.0, p), reference.step(X0, 0.0))
     got, want = e.sample(X0, p), reference.sample(X0)
     print(f"velocity {velocity:.6f}, action {pcc(got, want):.6f}, of which the flow {pcc(got - X0, want - X0):.6f}")
-    assert velocity > 0.99 and pcc(got - X0, want - X0) > 0.98
+    assert velocity > 0.995 and pcc(got, want) > 0.99 and pcc(got - X0, want - X0) > 0.96
 
 
 @pytest.mark.simulator
