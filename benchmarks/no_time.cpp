@@ -3,7 +3,7 @@
 
 namespace lb {
 
-const char* const kStallNames[kStalls] = {"read", "write", "CB full", "CB empty", "semaphore", "registers"};
+const char* const kStallNames[kStalls] = {"read", "write", "CB full", "CB empty", "semaphore", "registers", "start"};
 
 bool Chip::set(const std::string&, double) { return false; }
 void print_constants() {}

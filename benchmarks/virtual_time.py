@@ -14,16 +14,16 @@ from types import SimpleNamespace
 from unittest import mock
 
 from benchmarks import emulated_matmul
+from harness.calibration import twins
 from harness.emulator import programs, toolchain, ttnn
 from harness.emulator.programs import programs_of
-from tests.emulator import twins
 from tests.emulator.build import Builder
 
 ROUNDS = 7
 WORK: dict[str, Callable[[Builder], object]] = {
     "matmul, 12,288 products on 64 cores": lambda b: b.run(*emulated_matmul.make(b)),
-    "copy, 110 cores x 128 tiles, 8 in flight": lambda b: twins.copy(b, 110, 128, block=8),
-    "norm, 2 cores x 48 tiles, four passes": twins.norm,
+    "copy, 110 cores x 128 tiles, 8 in flight": lambda b: b.run(*twins.copy(b, 110, 128, block=8)),
+    "norm, 2 cores x 48 tiles, four passes": lambda b: b.run(*twins.norm(b, 2, 48, 8)),
 }
 
 

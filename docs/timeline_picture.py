@@ -27,6 +27,7 @@ COLOURS = {
     "wait: CB empty": "#c9d6df",
     "wait: CB full": "#8fa8b8",
     "wait: registers": "#e7ecef",
+    "wait: start": "#f3f5f6",
 }
 Event = dict[str, Any]
 

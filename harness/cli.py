@@ -13,6 +13,7 @@ import typer
 from rich.progress import BarColumn, Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
 from rich.table import Table
 
+from harness import calibration as calibration_module
 from harness import doctor as doctor_module
 from harness import explain as explain_module
 from harness import program_report, record, registry, report
@@ -21,7 +22,7 @@ from harness.case import Case, Inputs
 from harness.check import Progress as Report
 from harness.check import describe, run_check
 from harness.compare import run_compare
-from harness.costs import parse_chip
+from harness.costs import Chip, parse_chip
 from harness.errors import UsageError
 from harness.expert import commands as expert_commands
 from harness.options import Cache, ChipName, Json, MaxSeq, RopeDelta, Seed, SeqLen, Shape, TargetName, Weights, takes
@@ -41,6 +42,12 @@ ClickError: type[Exception] = next(c for c in typer.BadParameter.__mro__ if c.__
 MOST_SCHEDULES = 10_000
 Impl = Annotated[str, typer.Argument(metavar="IMPL", help="An implementation, as op_graph:attn=standard.")]
 Layer = Annotated[int, typer.Option(help="Which layer; its weights and inputs are its own.")]
+CalibrationFile = Annotated[
+    Path | None,
+    typer.Option(
+        "--calibration", metavar="FILE", help="Predict with FILE's constants, by layerbench calibrate; emulator."
+    ),
+]
 TimelineFile = Annotated[
     Path | None,
     typer.Option("--timeline", metavar="FILE", help="Write predicted times as a trace for Perfetto to FILE; emulator."),
@@ -79,6 +86,12 @@ def _progress(stages: int) -> Iterator[Report]:
             bar.update(task, description=f"{stage}: {detail}" if detail else stage, advance=advance)
 
         yield show
+
+
+def _chip(name: str, calibration: Path | None) -> Chip:
+    """The chip to predict."""
+    chip = parse_chip(name)
+    return calibration_module.read(calibration, chip) if calibration else chip
 
 
 def _check_timeline(path: Path | None, target: str) -> None:
@@ -141,6 +154,7 @@ def compare(
     case: Case,
     target: TargetName = "emulator",
     chip: ChipName = "p150",
+    calibration: CalibrationFile = None,
     timeline: TimelineFile = None,
     json: Json = None,
 ) -> None:
@@ -149,7 +163,7 @@ def compare(
     _check_timeline(timeline, target)
     specs = [registry.parse(first), registry.parse(second)]
     trace_region = TRACE_REGION if target == "device" else 0
-    with open_target(target, trace_region, chip=parse_chip(chip)) as opened:
+    with open_target(target, trace_region, chip=_chip(chip, calibration)) as opened:
         with _progress(8) as progress:
             result = run_compare(opened, specs, Inputs.random(case), progress, timeline is not None)
         report.make_console().print(opened.opened, report.render_comparison(result), sep="\n")
@@ -180,6 +194,7 @@ def breakdown(
     case: Case,
     target: TargetName = "emulator",
     chip: ChipName = "p150",
+    calibration: CalibrationFile = None,
     timeline: TimelineFile = None,
     json: Json = None,
 ) -> None:
@@ -188,7 +203,7 @@ def breakdown(
     _check_timeline(timeline, target)
     spec = registry.parse(implementation)
     trace_region = TRACE_REGION if target == "device" else 0
-    with open_target(target, trace_region, chip=parse_chip(chip)) as opened:
+    with open_target(target, trace_region, chip=_chip(chip, calibration)) as opened:
         result = _broken_down(opened, spec, case, timeline is not None)
         report.make_console().print(opened.opened, report.render_breakdown(result), sep="\n")
         if timeline:
@@ -200,16 +215,41 @@ def breakdown(
 
 @app.command()
 @with_case
-def explain(implementation: Impl, case: Case, chip: ChipName = "p150", json: Json = None) -> None:
+def explain(
+    implementation: Impl,
+    case: Case,
+    chip: ChipName = "p150",
+    calibration: CalibrationFile = None,
+    json: Json = None,
+) -> None:
     """Why does it take so long? What binds each op, and where the threads of its kernels wait; predicted."""
     record.check_path(json)
     spec = registry.parse(implementation)
-    with open_target("emulator", chip=parse_chip(chip)) as opened:
+    with open_target("emulator", chip=_chip(chip, calibration)) as opened:
         result = _broken_down(opened, spec, case, timeline=True)
         ops = explain_module.explain(result)
         report.make_console().print(opened.opened, program_report.explanation(result, ops), sep="\n")
         if json:
             record.write(json, "explain", opened, record.explanation_dict(result, ops))
+
+
+@app.command()
+def calibrate(
+    file: Annotated[Path, typer.Argument(metavar="FILE", help="Where to write the calibration.")],
+    target: TargetName = "device",
+    chip: ChipName = "p150",
+    calibration: CalibrationFile = None,
+) -> None:
+    """How fast is this card? Times small kernels and the op graph's ops, and fits the constants of the predictions."""
+    record.check_path(file, "FILE")
+    calibration_module.check_target(target)
+    case = Case()
+    with open_target(target, TRACE_REGION if target == "device" else 0, chip=_chip(chip, calibration)) as opened:
+        with _progress(3) as progress:
+            result = calibration_module.run_calibration(opened, parse_chip(chip), case, progress)
+        report.make_console().print(opened.opened, calibration_module.render(result), sep="\n")
+        calibration_module.write(file, result, opened)
+        opened.exit_code = 0
 
 
 @app.command()

@@ -14,7 +14,7 @@ WHOLE = "whole program"
 # What may decide, the nearest to the root first: a thread's own work and what comes from outside its core; its
 # siblings; what unpack, math and pack only pass on. Less than such a share of the time leaves it to the next. In a
 # phase the thread that is waited for may be missing, so there it takes more.
-TIERS = (("read", "write", "semaphore", RUNNING), ("CB full", "CB empty"), ("registers",))
+TIERS = (("read", "write", "semaphore", RUNNING), ("CB full", "CB empty"), ("registers", "start"))
 DECIDES, DECIDES_PHASE = 0.25, 0.5
 
 # By what binds: what it means, and what usually helps.
@@ -35,6 +35,7 @@ CAUSES = {
     "CB empty": "waits for its producer, whose row has the cause; start the producer earlier, or push smaller blocks",
     "registers": "unpack, math and pack take turns; more tiles a hand-over of DEST, less work for the one that runs "
     "most",
+    "start": "starts later than data movement does; let the reads go on meanwhile, or fuse with the neighbours",
 }
 BUSY = {
     "unpack": "unpacks all the time; smaller formats, fewer trips of a tile through L1",

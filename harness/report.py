@@ -182,7 +182,10 @@ def _origins(breakdowns: list[Breakdown], origin: str | None, why: str) -> list[
     if any(line.predicted for b in breakdowns for line in b.lines):
         lines.append(f"{PREDICTED} (ttnn 0.81.1): {costs.ORIGIN}; {first.chip.calibration}; docs/cost-model.md")
     if any(line.counts for b in breakdowns for line in b.lines):
-        lines.append(f"{PREDICTED} (programs of kernels): the emulator's virtual time, not measured; docs/emulator.md")
+        used = f"{first.chip.calibration}; " if first.chip.machine else ""
+        lines.append(
+            f"{PREDICTED} (programs of kernels): the emulator's virtual time, not measured; {used}docs/emulator.md"
+        )
     if first.target == "emulator" and any(line.predicted is None for b in breakdowns for line in b.lines):
         lines.append(f"{PREDICTED} -: no cost model")
     lines.append(_floor(breakdowns))

@@ -6,6 +6,7 @@ import pytest
 
 from harness import costs
 from harness.breakdown import Breakdown, run_breakdown
+from harness.calibration import twins
 from harness.case import Case, Inputs
 from harness.costs import CHIPS, P150
 from harness.emulator import ttnn
@@ -13,7 +14,6 @@ from harness.emulator.programs import KernelFault, machine_constants, programs_o
 from harness.registry import parse
 from harness.shape import PRESETS
 from harness.targets import open_target
-from tests.emulator import twins
 from tests.emulator.conftest import make_builder
 
 CASE = Case(PRESETS["small"], S=100, Smax=256)
@@ -47,7 +47,8 @@ def test_published_times_are_the_p150s():
 @pytest.mark.parametrize("banks", [7, 8])
 def test_dram_gives_what_its_banks_give(banks):
     device = ttnn.Device(banks=banks)
-    twins.copy(make_builder(device), 110, 32, block=16)
+    builder = make_builder(device)
+    builder.run(*twins.copy(builder, 110, 32, block=16))
     p = programs_of(device).counts[-1].predicted
     ttnn.close_device(device)
     assert p.dram_bytes / p.cycles * p.clock_mhz / 1e3 == pytest.approx(344 * banks / 8, rel=0.08)
@@ -56,15 +57,15 @@ def test_dram_gives_what_its_banks_give(banks):
 def test_a_launch_takes_other_constants_by_name():
     device = ttnn.Device()
     builder, programs = make_builder(device), programs_of(device)
-    twins.copy(builder, 1, 8)
+    builder.run(*twins.copy(builder, 1, 8))
     before = programs.counts[-1].predicted
     table = {c.name: c for c in machine_constants()}
     programs.constants = {"launch": table["launch"].value + 100, "dram_read": table["dram_read"].value + 50}
-    twins.copy(builder, 1, 8)
+    builder.run(*twins.copy(builder, 1, 8))
     after = programs.counts[-1].predicted
     assert after.launch_cycles == before.launch_cycles + 100
     assert after.cycles == before.cycles + 7 * 50, "eight reads, one in flight, one of them of a bank in the row"
     programs.constants = {"warp": 9}
     with pytest.raises(KernelFault, match="unknown constant: warp"):
-        twins.copy(builder, 1, 8)
+        builder.run(*twins.copy(builder, 1, 8))
     ttnn.close_device(device)

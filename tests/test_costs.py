@@ -50,7 +50,7 @@ COUNTED = {
     "add2": (96, 192, 0.39, 96, 0.20, 1, 2),
 }
 CHANGED = ("create_qkv_heads", "concat_heads")  # since the published times
-TOLERANCE = {"rope q": 0.25, "attention": 0.15}
+TOLERANCE = {"attention": 0.15}
 
 
 @pytest.fixture(scope="module")

@@ -64,7 +64,7 @@ def test_predicted_times_are_shown_and_called_so(breakdown):
     with console.capture() as shown:
         console.print(render_breakdown(breakdown[0]))
     text = " ".join(shown.get().split())
-    assert "predicted from its virtual time, not measured" in text
+    assert "predicted by the emulator's virtual time, not measured" in text
     for line in breakdown[0].lines:
         if line.counts:
             p = line.counts.predicted

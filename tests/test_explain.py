@@ -95,8 +95,8 @@ def test_ops_come_slowest_first_and_every_thread_adds_up(explained):
         for phase in op.phases:
             for row in phase.threads:
                 assert sum(row.shares.values()) == pytest.approx(1) and min(row.shares.values()) >= 0
-    norm = next(phase for op in programs for phase in op.phases if phase.name == "norm")
-    assert norm.cause == "CB empty", "compute waits for the reader, which has no part in this phase"
+    scale = next(phase for op in programs for phase in op.phases if phase.name == "times 1 / rms")
+    assert scale.cause == "CB empty", "compute waits for the reader, which has no part in this phase"
     heads = next(op for op in programs if op.label == "heads_rope")
     reading = next(phase for phase in heads.phases if phase.name == "read a unit")
     assert reading.cause == "read" and "noc_async_read_barrier();" in reading.at

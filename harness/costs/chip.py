@@ -65,6 +65,11 @@ class Chip:
         """Cycles -> us."""
         return cycles / (self.clock * 1e3)
 
+    @property
+    def bank_rate(self) -> float:
+        """B/cycle that a bank gives."""
+        return self.dram_best / self.banks / self.clock
+
     def dram_rate(self, page_bytes: int) -> float:
         """GB/s of all banks together for interleaved pages of a size: placement or request rate, the lower."""
         limit = self.small_page_share * self.dram_peak if page_bytes <= 576 else self.dram_peak

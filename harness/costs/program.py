@@ -12,6 +12,7 @@ tail        what follows the arrival of the last data
 from __future__ import annotations
 
 from dataclasses import dataclass
+from math import gcd
 
 from harness.costs.chip import Chip
 
@@ -36,18 +37,24 @@ class Chain:
     barriers     read barriers: each costs a DRAM latency
     extra_bytes  bytes that come behind the first page of each barrier, at the rate of one core
     multicast    bytes it sends on to all cores, each barrier's lot announced over `hops` hops
+    together     cores that read in step, each a page of `page_bytes`, `stride` pages apart: they queue at the banks
     """
 
     barriers: int = 0
     extra_bytes: int = 0
     multicast: int = 0
     hops: int = 0
+    together: int = 0
+    stride: int = 1
+    page_bytes: int = 0
 
     def us(self, chip: Chip) -> float:
         """How long the chain takes."""
+        at_a_bank = -(-self.together * gcd(self.stride, chip.banks) // chip.banks)
+        wait = max(chip.read_latency, at_a_bank * self.page_bytes / chip.bank_rate)
         announce = chip.one_way + chip.hop * self.hops if self.multicast else 0.0
         moved = self.extra_bytes / chip.core_read + self.multicast / chip.multicast
-        return chip.us(self.barriers * (chip.read_latency + announce) + moved)
+        return chip.us(self.barriers * (wait + announce) + moved)
 
 
 @dataclass(frozen=True)

@@ -54,5 +54,7 @@ def rope(units: int, width: int, page_bytes: int, grid: tuple[int, int]) -> Prog
     core_tiles = -(-units // cores) * width
     reads, writes = Pages(units * width * 4, page_bytes), Pages(units * width, page_bytes)
     counts = Counts(cores, reads.count, reads.n_bytes, writes.count, writes.n_bytes, core_tiles * 4, core_tiles * 4)
-    phase = Phase((reads, writes), Chain(core_tiles * 4), Compute(passes=core_tiles * ROPE_PASSES))
+    # All cores go through the tiles of their heads in step, so that their reads meet at the same banks.
+    chain = Chain(core_tiles * 4, together=cores, stride=width, page_bytes=page_bytes)
+    phase = Phase((reads, writes), chain, Compute(passes=core_tiles * ROPE_PASSES))
     return Program(counts, (phase,), Tail(Compute(passes=ROPE_PASSES)))

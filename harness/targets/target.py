@@ -96,7 +96,7 @@ def open_target(
     if name not in TARGETS:
         raise UsageError(f"unknown target {name!r}; known: {', '.join(TARGETS)}")
     if chip is not P150:
-        raise UsageError(f"the {name} is what it is; --chip {chip.name} is for the emulator's predictions")
+        raise UsageError(f"the {name} is what it is; --chip and --calibration are for the emulator's predictions")
     library = _simulator_environment(fast_dispatch=bool(trace_region)) if name == "simulator" else None
     if name == "device":
         os.environ.pop("TT_METAL_SIMULATOR", None)

@@ -60,7 +60,7 @@ def binary(
                  lambda cx, _: [x.buffer_address(), y.buffer_address(), cx * each, each]),
         b.kernel("writer.cpp", "writer", grid, [2, block, *b.accessors(out)],
                  lambda cx, _: [out.buffer_address(), cx * each, each]),
-        b.kernel("binary.cpp", "compute", grid, [block], lambda cx, _: [each],
+        b.kernel("elementwise.cpp", "compute", grid, [block], lambda cx, _: [each],
                  defines={"INIT": init, "TILES": tiles}, **compute),
     ]  # fmt: skip
     cbs = [b.cb(i, grid, 2 * block, d) for i, d in enumerate(dtypes)]

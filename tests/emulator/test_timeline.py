@@ -7,8 +7,9 @@ from pathlib import Path
 
 import pytest
 
+from harness.calibration import twins
 from harness.emulator.programs import ProgramCounts, Timeline, programs_of
-from tests.emulator import good, twins
+from tests.emulator import good
 from tests.emulator.build import Builder
 
 PROGRAMS = ("matmul", "norm", "multicast", "rounds", "ring")
@@ -71,7 +72,7 @@ def test_waits_name_the_line_and_phases_nest(builder: Builder) -> None:
 
 def test_dram_traffic_over_time_is_that_counted(builder: Builder) -> None:
     programs_of(builder.device).timeline = True
-    twins.copy(builder, 110, 16, block=8)
+    builder.run(*twins.copy(builder, 110, 16, block=8))
     counts, timeline = kept(builder)
     for slots, counted in (
         (timeline.dram_read, counts.total.dram_read_bytes),
@@ -84,10 +85,10 @@ def test_dram_traffic_over_time_is_that_counted(builder: Builder) -> None:
 
 
 def test_what_is_read_again_counts_once(builder: Builder) -> None:
-    twins.copy(builder, 4, 8)
+    builder.run(*twins.copy(builder, 4, 8))
     p = programs_of(builder.device).counts[-1].predicted
     assert p.dram_once_bytes == p.dram_bytes == 2 * 4 * 8 * 2048
-    twins.rope(builder)
+    builder.run(*twins.rope(builder, 8))
     p = programs_of(builder.device).counts[-1].predicted
     assert p.dram_bytes == (16 * 16 + 16 * 4) * 2048
-    assert p.dram_once_bytes == 16 * 4 * 4 * 2048, "x is read twice, cos and sin once, the output written"
+    assert p.dram_once_bytes == (2 * 16 * 4 + 2 * 8) * 2048, "x is read twice, cos and sin by all, the output written"

@@ -6,11 +6,12 @@ from pathlib import Path
 
 import pytest
 
+from harness.calibration import twins
+from harness.calibration.twins import TWINS
 from harness.emulator.programs import Prediction, machine_constants, programs_of
 from harness.emulator.programs.constants import markdown
-from tests.emulator import good, twins
+from tests.emulator import good
 from tests.emulator.build import Builder
-from tests.emulator.twins import TWINS
 
 PROGRAMS = ("matmul", "norm", "multicast", "rounds", "ring")
 
@@ -20,13 +21,13 @@ def predicted(b: Builder) -> Prediction:
 
 
 def near(b: Builder, name: str) -> bool:
-    least, most = TWINS[name].published
-    return 0.85 * least < predicted(b).us < 1.15 * most
+    """Within 15 % of each op with the pattern."""
+    return all(predicted(b).us == pytest.approx(us, rel=0.15) for us in TWINS[name].published)
 
 
 @pytest.mark.parametrize("name", TWINS)
 def test_twin_is_near_the_published_op(builder: Builder, name: str) -> None:
-    TWINS[name].run(builder)
+    builder.run(*TWINS[name].build(builder))
     assert near(builder, name)
 
 
@@ -34,7 +35,7 @@ def test_another_pattern_is_not_near(builder: Builder) -> None:
     """Two reads in flight, half the reads, or half the cores: 15 % tells them apart."""
     name = "create_qkv_heads: 2 cores x 128 reads, one in flight"
     for cores, each, block in ((2, 128, 2), (2, 64, 1), (4, 64, 1)):
-        twins.copy(builder, cores, each, block)
+        builder.run(*twins.copy(builder, cores, each, block))
         assert not near(builder, name)
 
 
@@ -48,7 +49,7 @@ def test_two_runs_take_the_same_cycles(builder: Builder, name: str) -> None:
 
 def test_stalls_say_what_binds(builder: Builder) -> None:
     """A copy with one read in flight waits for its reads, and its writer for pages."""
-    twins.copy(builder, 1, 64)
+    builder.run(*twins.copy(builder, 1, 64))
     threads = predicted(builder).cores[0, 0]
     assert max(threads["RISCV_1"].stalls, key=threads["RISCV_1"].stalls.__getitem__) == "read"
     assert max(threads["RISCV_0"].stalls, key=threads["RISCV_0"].stalls.__getitem__) == "CB empty"
@@ -123,11 +124,11 @@ def test_multicasts_hinder_each_other_as_measured(builder: Builder, columns: int
 
 def test_many_cores_share_the_banks(builder: Builder) -> None:
     """110 cores with reads in flight get no more than the banks give, and most of what they give to all."""
-    twins.copy(builder, 110, 32, block=16)
+    builder.run(*twins.copy(builder, 110, 32, block=16))
     p = predicted(builder)
     busy_gb_s = p.dram_bytes * p.clock_mhz / p.cycles / 1e3
     assert 300 < busy_gb_s < 344 * 1.02
-    twins.copy(builder, 1, 32, block=16)
+    builder.run(*twins.copy(builder, 1, 32, block=16))
     alone = predicted(builder)
     assert alone.dram_bytes / alone.cycles < 46.3
 

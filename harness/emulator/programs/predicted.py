@@ -10,7 +10,8 @@ from typing import Any
 @dataclass(frozen=True)
 class ThreadTime:
     """One thread of a core: cycles from the program's start to its end, and those it stood still, by what it
-    waited for: "read", "write" (transfers), "CB full", "CB empty", "semaphore", "registers" (in Tensix)."""
+    waited for: "read", "write" (transfers), "CB full", "CB empty", "semaphore", "registers" (in Tensix), "start"
+    (compute threads begin later than data movement)."""
 
     end: int
     stalls: Mapping[str, int]

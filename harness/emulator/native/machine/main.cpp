@@ -52,14 +52,9 @@ void print_counts(const Core& core) {
 }
 
 uint64_t launch_cycles() {
-    const Chip& c = machine.chip;
-    bool compute = false;
     std::set<const Core*> cores;
-    for (const Thread& t : machine.threads) {
-        compute |= t.role >= Role::Unpack;
-        cores.insert(t.core);
-    }
-    return (compute ? c.launch_compute : c.launch) + uint64_t(c.skew * double(cores.size()));
+    for (const Thread& t : machine.threads) cores.insert(t.core);
+    return machine.chip.launch + uint64_t(machine.chip.skew * double(cores.size()));
 }
 
 void print_result() {

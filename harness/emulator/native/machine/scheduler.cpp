@@ -156,7 +156,7 @@ std::string describe_wait(const Thread& t) {
 Thread& enter(void* return_address) {
     Thread& t = *machine.running;
     t.pc = reinterpret_cast<uintptr_t>(return_address);
-    ++t.calls;
+    if (++t.calls == 1 && t.role >= Role::Unpack) wait_until(t, machine.chip.compute_start, Stall::Start);
     ++machine.progress;
     if (machine.seed) {
         if (machine.draw(4) == 0) give_way(t);

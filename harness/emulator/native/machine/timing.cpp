@@ -2,17 +2,19 @@
 #include "timing.h"
 
 #include <algorithm>
+#include <type_traits>
 #include <cstdio>
 
 #include "machine.h"
 
 namespace lb {
 
-const char* const kStallNames[kStalls] = {"read", "write", "CB full", "CB empty", "semaphore", "registers"};
+const char* const kStallNames[kStalls] = {"read", "write", "CB full", "CB empty", "semaphore", "registers", "start"};
 
 namespace {
 
-uint64_t cycles(uint32_t bytes, double rate) { return std::max<uint64_t>(1, uint64_t(double(bytes) / rate + 0.5)); }
+double flow(uint32_t bytes, double rate) { return double(bytes) / rate; }
+uint64_t whole(double cycles) { return uint64_t(cycles + 0.5); }
 
 // NoC 0 goes right and down, NoC 1 left and up, both around the torus.
 uint64_t one_way(const Core& from, const Core& to, uint8_t noc) {
@@ -36,15 +38,15 @@ uint64_t book_bank(Thread& t, const Place& bank, uint32_t bytes, uint8_t noc, Ca
     const bool stream = t.pending.bank[noc] == bank.unit;
     t.pending.bank[noc] = bank.unit;
     DramBank& b = machine.dram_banks[bank.unit];
-    const uint64_t begin =
-        std::max({b.requests[noc].book(t.clock, c.request), b.data.book(t.clock, cycles(bytes, c.bank)),
-                  port.book(t.clock, cycles(bytes, stream ? c.bank : c.core_scattered))});
+    const double at_bank = flow(bytes, c.bank), at_path = flow(bytes, c.scattered * machine.banks);
+    const uint64_t begin = std::max({b.requests[noc].book(t.clock, double(c.request)), b.data.book(t.clock, at_bank),
+                                     port.book(t.clock, stream ? at_bank : flow(bytes, c.core_scattered))});
     if (stream && in_row(*t.core, bank, noc)) {
-        if (machine.timeline.on) machine.timeline.moved(write, begin, cycles(bytes, c.bank), bytes);
+        if (machine.timeline.on) machine.timeline.moved(write, begin, whole(at_bank), bytes);
         return begin;
     }
-    const uint64_t flow = cycles(bytes, c.scattered * machine.banks), path = machine.scattered.book(t.clock, flow);
-    if (machine.timeline.on) machine.timeline.moved(write, path, flow, bytes);
+    const uint64_t path = machine.scattered.book(t.clock, at_path);
+    if (machine.timeline.on) machine.timeline.moved(write, path, whole(at_path), bytes);
     return std::max(begin, path);
 }
 
@@ -54,7 +56,7 @@ void note(uint64_t& time, uint64_t at) { time = std::max(time, at); }
 
 bool Chip::set(const std::string& constant, double new_value) {
 #define LB_SET(type, name, value, unit, mark, source) \
-    if (constant == #name) return name = type(new_value), true;
+    if (constant == #name) return name = type(std::is_integral_v<type> ? new_value + 0.5 : new_value), true;
     LB_CHIP(LB_SET)
 #undef LB_SET
     return false;
@@ -86,10 +88,11 @@ uint32_t Calendar::with_room(uint32_t slot) {
     return last < next.size() ? last : with_room(last);
 }
 
-uint64_t Calendar::book(uint64_t from, uint64_t cycles) {
-    uint64_t end = from + cycles;
-    auto slot = uint32_t(from / kSlot);
-    for (uint64_t left = cycles; left;) {
+uint64_t Calendar::book(uint64_t from, double cycles) {
+    const auto parts = std::max<uint64_t>(1, uint64_t(cycles * double(kParts) + 0.5));
+    uint64_t end = from * kParts + parts;
+    auto slot = uint32_t(from * kParts / kSlot);
+    for (uint64_t left = parts; left;) {
         slot = with_room(slot);
         const uint64_t part = std::min(left, kSlot - used[slot]);
         used[slot] = uint16_t(used[slot] + part);
@@ -97,7 +100,7 @@ uint64_t Calendar::book(uint64_t from, uint64_t cycles) {
         if (!left) end = std::max(end, slot * kSlot + used[slot]);
         if (used[slot] == kSlot) next[slot] = slot + 1;
     }
-    return end - cycles;
+    return (end - parts) / kParts;
 }
 
 void wait_until(Thread& t, uint64_t time, Stall why) {
@@ -113,12 +116,12 @@ void time_read(Thread& t, const Transfer& r) {
     Calendar& port = t.core->incoming[r.noc];
     uint64_t at;
     if (r.from.space == Space::Dram) {
-        at = book_bank(t, r.from, r.bytes, r.noc, port, false) + cycles(r.bytes, c.bank) +
+        at = book_bank(t, r.from, r.bytes, r.noc, port, false) + whole(flow(r.bytes, c.bank)) +
              (in_row(*t.core, r.from, r.noc) ? c.dram_read_row : c.dram_read);
     } else {
         Core& source = machine.cores[r.from.unit];
-        const uint64_t flow = cycles(r.bytes, c.link);
-        at = std::max(source.outgoing[r.noc].book(t.clock, flow), port.book(t.clock, flow)) + flow +
+        const double link = flow(r.bytes, c.link);
+        at = std::max(source.outgoing[r.noc].book(t.clock, link), port.book(t.clock, link)) + whole(link) +
              (one_axis(source, *t.core) ? c.l1_read_axis : c.l1_read);
     }
     note(t.pending.read[r.noc][r.trid], at);
@@ -128,29 +131,29 @@ void time_write(Thread& t, const Transfer& w) {
     const Chip& c = machine.chip;
     t.clock += c.issue;
     Calendar& port = t.core->outgoing[w.noc];
-    const uint64_t flow = cycles(w.bytes, c.link);
+    const double link = flow(w.bytes, c.link);
     uint64_t begin, round = c.l1_write;
     if (w.to.space == Space::Dram) {
         begin = book_bank(t, w.to, w.bytes, w.noc, port, true);
         if (in_row(*t.core, w.to, w.noc)) round = c.l1_write_axis;
     } else {
         Core& to = machine.cores[w.receivers[0]];
-        begin = std::max(port.book(t.clock, flow), to.incoming[w.noc].book(t.clock, flow));
+        begin = std::max(port.book(t.clock, link), to.incoming[w.noc].book(t.clock, link));
         if (one_axis(to, *t.core)) round = c.l1_write_axis;
         t.pending.arrived.resize(machine.cores.size());
-        note(t.pending.arrived[to.index], begin + flow + one_way(*t.core, to, w.noc));
+        note(t.pending.arrived[to.index], begin + whole(link) + one_way(*t.core, to, w.noc));
     }
-    note(t.pending.sent[w.noc][w.trid], begin + flow);
-    note(t.pending.written[w.noc][w.trid], begin + flow + round);
+    note(t.pending.sent[w.noc][w.trid], begin + whole(link));
+    note(t.pending.written[w.noc][w.trid], begin + whole(link) + round);
 }
 
 void time_multicast(Thread& t, const std::vector<uint16_t>& cores, uint32_t bytes, uint8_t noc, uint8_t trid,
                     bool path_open, bool linked) {
     const Chip& c = machine.chip;
     t.clock += c.issue;
-    const uint64_t flow = cycles(bytes, path_open || linked ? c.linked_multicast : c.multicast);
-    const uint64_t path = path_open ? 0 : c.multicast_path;
-    const uint64_t sent = machine.multicasts[noc].book(t.clock, path + flow) + path + flow;
+    const double taken = (path_open ? 0 : double(c.multicast_path)) +
+                         flow(bytes, path_open || linked ? c.linked_multicast : c.multicast);
+    const uint64_t sent = machine.multicasts[noc].book(t.clock, taken) + whole(taken);
     t.pending.arrived.resize(machine.cores.size());
     for (const uint16_t i : cores) note(t.pending.arrived[i], sent + one_way(*t.core, machine.cores[i], noc));
     note(t.pending.sent[noc][trid], sent);

@@ -1,4 +1,4 @@
-// out = (a op b) op2 a ... one of the binary operations, picked by defines: INIT(a, b), TILES(a, b, ia, ib, dst).
+// out = a op b, op picked by defines: INIT(a, b), TILES(a, b, ia, ib, dst).
 // Compile-time argument: tiles a block. Runtime: n.
 #include "api/compute/common.h"
 #include "api/compute/eltwise_binary.h"

@@ -1,5 +1,6 @@
 // Reads for each of 4 tiles of x: the tile to cb 0, cos to cb 1, the tile of the other half to cb 2, sin to cb 3, each
-// with a barrier of its own. Compile-time arguments: accessors of x, cos, sin. Runtime: addresses, first tile.
+// with a barrier of its own. Compile-time arguments: accessors of x, cos, sin. Runtime: addresses, first tile
+// of x, of cos and sin.
 #include "api/dataflow/dataflow_api.h"
 
 template <class Accessor>
@@ -17,11 +18,11 @@ void kernel_main() {
     const auto x = TensorAccessor(x_args, get_arg_val<uint32_t>(0), get_tile_size(0));
     const auto cos = TensorAccessor(cos_args, get_arg_val<uint32_t>(1), get_tile_size(1));
     const auto sin = TensorAccessor(sin_args, get_arg_val<uint32_t>(2), get_tile_size(3));
-    const uint32_t first = get_arg_val<uint32_t>(3);
+    const uint32_t first = get_arg_val<uint32_t>(3), row = get_arg_val<uint32_t>(4);
     for (uint32_t i = 0; i < 4; ++i) {
         read_tile(0, x, first + i);
-        read_tile(1, cos, first + i);
+        read_tile(1, cos, row + i);
         read_tile(2, x, first + (i + 2) % 4);
-        read_tile(3, sin, first + i);
+        read_tile(3, sin, row + i);
     }
 }
