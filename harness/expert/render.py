@@ -74,7 +74,7 @@ def _notes(results: list[StepResult]) -> list[str]:
 
 
 def _ops(r: StepResult) -> RenderableType:
-    """Predicted (on a device, measured) time by op, over all layers."""
+    """The ops of all layers by what they take: predicted, or measured on a device; a simulator has no time."""
     times: defaultdict[str, float] = defaultdict(float)
     calls: Counter[str] = Counter()
     for n, b in enumerate(r.layers):
@@ -85,10 +85,11 @@ def _ops(r: StepResult) -> RenderableType:
     total = sum(times.values())
     what = "device us" if r.layers[0].target == "device" else "predicted us"
     table = Table(title=f"{r.implementation}: ops of a step", title_justify="left")
-    for name in ("op", "calls", what, "share"):
+    for name in ("op", "calls", *((what, "share") if total else ())):
         table.add_column(name, justify="left" if name == "op" else "right")
     for label, us in sorted(times.items(), key=lambda item: -item[1]):
-        table.add_row(label, str(calls[label]), _number(us or None, ".1f"), f"{us / total:.1%}" if total else "-")
+        shares = (_number(us or None, ".1f"), f"{us / total:.1%}") if total else ()
+        table.add_row(label, str(calls[label]), *shares)
     return table
 
 
@@ -182,7 +183,8 @@ def plot(path: Path, t: Trajectory, title: str) -> None:
     from matplotlib.figure import Figure
 
     figure = Figure(figsize=(9, 6), layout="constrained")
-    way, speed, curvature = (figure.add_subplot(2, 1, 1), figure.add_subplot(2, 2, 3), figure.add_subplot(2, 2, 4))
+    axes = figure.subplot_mosaic([["way", "way"], ["speed", "curvature"]])
+    way, speed, curvature = axes["way"], axes["speed"], axes["curvature"]
     way.plot(t.x, t.y, marker=".")
     way.set(title=title, xlabel="x (m)", ylabel="y (m)", aspect="equal", adjustable="datalim")
     seconds = [DT * (i + 1) for i in range(len(t.x))]
