@@ -48,6 +48,9 @@ CalibrationFile = Annotated[
         "--calibration", metavar="FILE", help="Predict with FILE's constants, by layerbench calibrate; emulator."
     ),
 ]
+L1 = Annotated[
+    bool, typer.Option("--l1", help="Also what programs of kernels hold of the L1 of their cores; emulator.")
+]
 TimelineFile = Annotated[
     Path | None,
     typer.Option("--timeline", metavar="FILE", help="Write predicted times as a trace for Perfetto to FILE; emulator."),
@@ -195,17 +198,21 @@ def breakdown(
     target: TargetName = "emulator",
     chip: ChipName = "p150",
     calibration: CalibrationFile = None,
+    l1: L1 = False,
     timeline: TimelineFile = None,
     json: Json = None,
 ) -> None:
     """Where does the time go? A line per op of one layer."""
     record.check_path(json)
     _check_timeline(timeline, target)
+    if l1 and target != "emulator":
+        raise UsageError(f"--l1 shows where the emulator places buffers; the {target} does not tell")
     spec = registry.parse(implementation)
     trace_region = TRACE_REGION if target == "device" else 0
     with open_target(target, trace_region, chip=_chip(chip, calibration)) as opened:
         result = _broken_down(opened, spec, case, timeline is not None)
-        report.make_console().print(opened.opened, report.render_breakdown(result), sep="\n")
+        tables = [report.render_breakdown(result), *([program_report.l1(result)] if l1 else [])]
+        report.make_console().print(opened.opened, *tables, sep="\n")
         if timeline:
             record.write_json(timeline, trace([result]))
         if json:

@@ -12,6 +12,7 @@ from harness import breakdown
 from harness.breakdown import Breakdown
 from harness.emulator.programs import Prediction
 from harness.explain import CAUSES, RUNNING, OpShare
+from harness.targets.recorder import SHORT
 
 
 def us(value: float | None) -> str:
@@ -100,6 +101,33 @@ def _waits(p: Prediction) -> str:
 
 def _moved(number: int, n_bytes: int) -> str:
     return f"{number}\n{n_bytes} B" if number else "0"
+
+
+def l1(b: Breakdown) -> RenderableType:
+    """What each program of kernels holds of the L1 of its cores; cores that hold the same are one group."""
+    table = Table(title="L1 of a core: circular buffers, semaphores, and what is free", title_justify="left")
+    for column in ("#", "program", "cores", "CB", "format", "from", "bytes"):
+        table.add_column(column, justify="left" if column in ("program", "cores", "format") else "right")
+    for n, line in enumerate(b.lines, 1):
+        for group in line.counts.l1 if line.counts else ():
+            (x, y), many = group.cores[0], len(group.cores)
+            rows = [
+                (
+                    ", ".join(map(str, cb.indices)),
+                    ", ".join(SHORT.get(name, name.lower()) for name in cb.formats),
+                    str(cb.address),
+                    str(cb.bytes),
+                )
+                for cb in group.cbs
+            ]
+            taken = sum(cb.bytes for cb in group.cbs)
+            rows.append((f"all {len(rows)}", f"and {len(group.semaphores)} semaphores", "", str(taken)))
+            rows.append(("", "free", "", str(group.free)))
+            where = f"({x},{y})" + (f" and {many - 1} alike" if many > 1 else "")
+            for i, row in enumerate(rows):
+                name = (str(n), line.label, where) if i == 0 else ("", "", "")
+                table.add_row(*name, *row, end_section=i == len(rows) - 1)
+    return table
 
 
 def explanation(b: Breakdown, ops: Sequence[OpShare]) -> RenderableType:

@@ -60,6 +60,7 @@ def breakdown_dict(b: Breakdown) -> dict[str, Any]:
             "host_s": line.call.host_s,
             "counts": counts_dict(line.counts.total) if line.counts else None,
             "program": dataclasses.asdict(rates(line.counts, b.chip)) if line.counts else None,
+            "l1": [dataclasses.asdict(group) for group in line.counts.l1] if line.counts else None,
         }
         for line in b.lines
     ]

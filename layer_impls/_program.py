@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import struct
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
 import kernels
 from harness.dtypes import TILE_BYTES, device_dtype
+from harness.errors import UsageError
 
 CB_BUDGET = 1_400_000  # bytes of a core's L1 for circular buffers
 
@@ -61,6 +62,12 @@ def buffers(dtype: str, tiles: Mapping[int, int]) -> list[Cb]:
     return [Cb(index, dtype, n) for index, n in tiles.items()]
 
 
+def check_l1(what: str, cbs: Iterable[Cb]) -> None:
+    """Raise `UsageError` unless the circular buffers that `what` needs on one core fit its L1."""
+    if (need := sum(cb.bytes for cb in cbs)) > CB_BUDGET:
+        raise UsageError(f"{what} takes {need} B of a core's L1, and at most {CB_BUDGET} B fit")
+
+
 @dataclass(frozen=True)
 class Kernel:
     """Args of one kernel that no launch changes: compile-time, and runtime by core."""
@@ -87,8 +94,22 @@ def empty_tile_tensor(ttnn: Any, device: Any, shape: Sequence[int]) -> Any:
     )
 
 
+@dataclass(frozen=True)
+class Leaders:
+    """Cores of a program that run kernels of their own: `leader_reader.cpp` and so on, at HiFi4."""
+
+    cores: Sequence[Rectangle]
+    cbs: Sequence[Cb]
+    reader: Kernel
+    compute: Kernel
+    writer: Kernel
+
+
 class Program:
     """`reader.cpp`, `compute.cpp` and `writer.cpp` of a folder of `kernels/`, all on the same cores.
+
+    cbs: on these cores. everywhere: circular buffers on all cores of `reach`, below all others and so at the same
+    addresses; `reach` has the semaphores too (default: `cores`). Cores of it without a kernel are there for multicasts.
 
     Addresses travel as common runtime args. At every launch ttnn 0.81.1 writes the runtime args of the descriptor it is
     given, on a program-cache hit too; so whatever moved between two launches is found where it is. (It looks at nothing
@@ -105,42 +126,69 @@ class Program:
         compute: Kernel,
         writer: Kernel,
         semaphores: int = 0,
+        fidelity: str = "HiFi4",
+        full_sync: bool = False,
+        leaders: Leaders | None = None,
+        reach: Sequence[Rectangle] | None = None,
+        everywhere: Sequence[Cb] = (),
     ) -> None:
         self.ttnn = ttnn
-        ranges = ttnn.CoreRangeSet([ttnn.CoreRange(ttnn.CoreCoord(r.x, r.y), ttnn.CoreCoord(*r.last)) for r in cores])
+        reach = reach or cores
 
-        def kernel(role: str, args: Kernel, config: Any) -> Any:
+        def core_ranges(rectangles: Sequence[Rectangle]) -> Any:
+            return ttnn.CoreRangeSet(
+                [ttnn.CoreRange(ttnn.CoreCoord(r.x, r.y), ttnn.CoreCoord(*r.last)) for r in rectangles]
+            )
+
+        def kernel(file: str, on: Sequence[Rectangle], args: Kernel, config: Any) -> Any:
             runtime = ttnn.RuntimeArgs()
             for (x, y), words in args.runtime.items():
                 runtime[x][y] = list(words)
             return ttnn.KernelDescriptor(
-                kernel_source=kernels.source(folder, f"{role}.cpp"),
-                core_ranges=ranges,
+                kernel_source=kernels.source(folder, f"{file}.cpp"),
+                core_ranges=core_ranges(on),
                 compile_time_args=list(args.compile_time),
                 runtime_args=runtime,
                 config=config,
             )
 
-        def buffer(cb: Cb) -> Any:
+        def buffer(cb: Cb, on: Sequence[Rectangle]) -> Any:
             form = ttnn.CBFormatDescriptor(
                 buffer_index=cb.index, data_format=device_dtype(ttnn, cb.dtype), page_size=TILE_BYTES[cb.dtype]
             )
-            return ttnn.CBDescriptor(total_size=cb.bytes, core_ranges=ranges, format_descriptors=[form])
+            return ttnn.CBDescriptor(total_size=cb.bytes, core_ranges=core_ranges(on), format_descriptors=[form])
 
-        # HiFi4 and an fp32 DEST: these kernels wait for data, not for the matrix unit.
-        precise = ttnn.ComputeConfigDescriptor(math_fidelity=ttnn.MathFidelity.HiFi4, fp32_dest_acc_en=True)
+        def compute_config(fidelity: str, full_sync: bool = False) -> Any:
+            return ttnn.ComputeConfigDescriptor(
+                math_fidelity=getattr(ttnn.MathFidelity, fidelity), fp32_dest_acc_en=True, dst_full_sync_en=full_sync
+            )
+
+        # Leaders first: others wait for what they read.
+        descriptors, cb_descriptors = [], [buffer(cb, reach) for cb in everywhere]
+        if leaders:
+            on = leaders.cores
+            descriptors += [
+                kernel("leader_writer", on, leaders.writer, ttnn.WriterConfigDescriptor()),
+                kernel("leader_reader", on, leaders.reader, ttnn.ReaderConfigDescriptor()),
+                kernel("leader_compute", on, leaders.compute, compute_config("HiFi4")),
+            ]
+            cb_descriptors += [buffer(cb, on) for cb in leaders.cbs]
+        descriptors += [
+            kernel("writer", cores, writer, ttnn.WriterConfigDescriptor()),
+            kernel("reader", cores, reader, ttnn.ReaderConfigDescriptor()),
+            kernel("compute", cores, compute, compute_config(fidelity, full_sync)),
+        ]
+        cb_descriptors += [buffer(cb, cores) for cb in cbs]
+        ids = range(semaphores)
         self.descriptor = ttnn.ProgramDescriptor(
-            kernels=[
-                kernel("reader", reader, ttnn.ReaderConfigDescriptor()),
-                kernel("writer", writer, ttnn.WriterConfigDescriptor()),
-                kernel("compute", compute, precise),
-            ],
-            semaphores=[ttnn.SemaphoreDescriptor(id=i, core_ranges=ranges, initial_value=0) for i in range(semaphores)],
-            cbs=[buffer(cb) for cb in cbs],
+            kernels=descriptors,
+            semaphores=[ttnn.SemaphoreDescriptor(id=i, core_ranges=core_ranges(reach), initial_value=0) for i in ids],
+            cbs=cb_descriptors,
         )
 
     def launch(self, tensors: Sequence[Any], reader: Sequence[int], writer: Sequence[int]) -> Any:
         """Run it on `tensors`, the output last; returns that. reader, writer: common runtime args of these kernels."""
-        for kernel, common in zip(self.descriptor.kernels, (reader, writer), strict=False):
-            kernel.common_runtime_args = list(common)
+        for first in range(0, len(self.descriptor.kernels), 3):
+            for kernel, common in zip(self.descriptor.kernels[first:], (writer, reader), strict=False):
+                kernel.common_runtime_args = list(common)
         return self.ttnn.generic_op(list(tensors), self.descriptor)

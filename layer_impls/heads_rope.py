@@ -8,10 +8,10 @@ us a call    about 8 (predicted arithmetic, not measured: launch 2, one read 0.5
 Limits       none beyond the layer's
 
 CBs of a core, for heads of d tiles (indices as in kernels/heads_rope/cbs.h), those of a unit twice
-    0  head           bf16  2 d       4  ones             bf16  1         8  head / rms * gamma  fp32  d
-    1  gamma          bf16  2 d       5  squares          fp32  d        16  q                   bf16  2 d
-    2  cos            bf16  2 d       6  1 / rms, column  fp32  1        17  K or V              as the caches  2 d
-    3  sin            bf16  2 d       7  head / rms       fp32  d
+    0  head           bf16  2 d       4  ones             bf16  1         8  cos * gamma         fp32  d
+    1  gamma          bf16  2 d       5  sum of squares   fp32  1         9  sin * gamma         fp32  d
+    2  cos            bf16  2 d       6  1 / rms, column  fp32  1        16  q                   bf16  2 d
+    3  sin            bf16  2 d       7  head, rotated    fp32  d        17  K or V              as the caches  2 d
 """
 
 from __future__ import annotations
@@ -63,7 +63,7 @@ class HeadsRope(OpGraph):
         }
         cbs = [
             *buffers("bf16", {0: 2 * d, 1: 2 * d, 2: 2 * d, 3: 2 * d, 4: 1, 16: 2 * d}),
-            *buffers("fp32", {5: d, 6: 1, 7: d, 8: d}),
+            *buffers("fp32", {5: 1, 6: 1, 7: d, 8: d, 9: d}),
             *buffers(self.env.cache_dtype, {17: 2 * d}),
         ]
         heads = [s.n_heads, s.n_kv_heads, d]

@@ -110,6 +110,13 @@ class NormResidual(OpGraph):
         addresses = [t.buffer_address() for t in (x, x, gamma)]
         return self._norm_program(False, x, gamma).launch([x, gamma, h], addresses, [h.buffer_address()] * 2)
 
+    def _after_attention(self, i: int, x: Any, o: Any) -> tuple[Any, Any]:
+        w = self.weights[i]
+        o2 = self._linear(o, w["wo"], "wo")
+        x1, h2 = self._residual_norm(x, o2, w["norm2"])
+        self.env.ttnn.deallocate(o2)
+        return x1, h2
+
     def _residual_norm(self, x: Any, o: Any, gamma: Any) -> tuple[Any, Any]:
         x1, h = (empty_tile_tensor(self.env.ttnn, self.env.device, x.shape) for _ in range(2))
         reads, writes = [t.buffer_address() for t in (x, o, gamma)], [t.buffer_address() for t in (x1, h)]

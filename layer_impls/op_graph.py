@@ -14,7 +14,7 @@ Limits       batch 1; decode attention holds all query rows of a KV head (group 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, Literal
+from typing import Any, ClassVar, Literal
 
 import torch
 
@@ -43,7 +43,7 @@ class OpGraphOptions:
 class OpGraph(Implementation):
     """The 19-op graph."""
 
-    Options = OpGraphOptions
+    Options: ClassVar[type] = OpGraphOptions
 
     def __init__(self, env: LayerEnv, options: OpGraphOptions) -> None:
         super().__init__(env, options)
@@ -58,31 +58,31 @@ class OpGraph(Implementation):
         self.attention_compute = ttnn.WormholeComputeKernelConfig(
             math_fidelity=ttnn.MathFidelity.HiFi2, math_approx_mode=False, fp32_dest_acc_en=False, packer_l1_acc=False
         )
-        if options.attn == "decode":
-            self._decode_chunk_and_cores(TILE)
-        self.programs = {name: self._matmul_program(name) for name in ("wqkv", "wo", "w1", "w3", "w2")}
+        self._check_attention()
+        names = [name for name in self._plain_weights() if name.startswith("w")]
+        self.programs: dict[str, Any] = {name: self._matmul_program(name) for name in names}
 
     def prepare(self, i: int, weights: LayerWeights) -> None:
         ttnn, device = self.env.ttnn, self.env.device
-        self.env.context.mask(self.query_rows, self.options.mask)
+        self._prepare_attention()
         self.weights[i] = {}
-        for name in LayerWeights.shapes(self.env.shape):
+        for name in self._plain_weights():
             w: torch.Tensor = getattr(weights, name)
             gamma = w.dim() == 1  # ttnn.rms_norm takes [1, 1, 1, width], in bf16
             self.weights[i][name] = to_device(
                 ttnn, device, w.reshape(1, 1, 1, -1) if gamma else w, "bf16" if gamma else self.env.weight_dtype
             )
 
+    def _plain_weights(self) -> list[str]:
+        """Weights that go to the device as they are; a subclass that lays some out otherwise takes them away."""
+        return list(LayerWeights.shapes(self.env.shape))
+
     def layer_fn(self, i: int, x: Any, k_cache: Any, v_cache: Any) -> Any:
         ttnn = self.env.ttnn
         q = self._queries(i, x, k_cache, v_cache)
         o = self._attend(q, k_cache, v_cache)
         ttnn.deallocate(q)
-        x1, h2 = self._after_attention(i, x, o)
-        ttnn.deallocate(o)
-        x2 = self._mlp(i, x1, h2)
-        ttnn.deallocate(x1)
-        return x2
+        return self._rest(i, x, o)
 
     # The blocks of the layer, then their steps. Fused kernels replace either: subclasses override them one by one.
 
@@ -104,13 +104,18 @@ class OpGraph(Implementation):
         ttnn.deallocate(a)
         return o
 
+    def _rest(self, i: int, x: Any, o: Any) -> Any:
+        """The layer's output from its input and that of the attention, [1, 1, T, q_dim]; frees o."""
+        x1, h2 = self._after_attention(i, x, o)
+        self.env.ttnn.deallocate(o)
+        x2 = self._mlp(i, x1, h2)
+        self.env.ttnn.deallocate(x1)
+        return x2
+
     def _after_attention(self, i: int, x: Any, o: Any) -> tuple[Any, Any]:
-        """x1 = x + o wo, and the norm of x1."""
-        w = self.weights[i]
-        o2 = self._linear(o, w["wo"], "wo")
-        x1, h2 = self._residual_norm(x, o2, w["norm2"])
-        self.env.ttnn.deallocate(o2)
-        return x1, h2
+        """x1 = x + o wo, and what `_mlp` takes for the norm of x1."""
+        x1 = self._out_projection(i, x, o)
+        return x1, self._mlp_norm(i, x1)
 
     def _mlp(self, i: int, x1: Any, h2: Any) -> Any:
         """x1 + (silu(h2 w1) * (h2 w3)) w2; frees h2."""
@@ -131,10 +136,17 @@ class OpGraph(Implementation):
         """x [1, 1, T, hidden] -> its norm, by the first gamma of layer i."""
         return self._norm(x, self.weights[i]["norm1"])
 
-    def _residual_norm(self, x: Any, o: Any, gamma: Any) -> tuple[Any, Any]:
-        """x1 = x + o, and the norm of x1."""
-        x1 = self.env.ttnn.add(x, o, memory_config=self.env.ttnn.DRAM_MEMORY_CONFIG)
-        return x1, self._norm(x1, gamma)
+    def _out_projection(self, i: int, x: Any, o: Any) -> Any:
+        """x + o wo."""
+        ttnn = self.env.ttnn
+        o2 = self._linear(o, self.weights[i]["wo"], "wo")
+        x1 = ttnn.add(x, o2, memory_config=ttnn.DRAM_MEMORY_CONFIG)
+        ttnn.deallocate(o2)
+        return x1
+
+    def _mlp_norm(self, i: int, x1: Any) -> Any:
+        """The norm of x1, by the second gamma of layer i."""
+        return self._norm(x1, self.weights[i]["norm2"])
 
     def _last_add(self, i: int, x1: Any, down: Any) -> Any:
         """The output of layer i."""
@@ -243,6 +255,15 @@ class OpGraph(Implementation):
         if fit < 1:
             raise UsageError(f"a matmul of {m_tiles}x{n_tiles} output tiles a core does not fit L1; use matmul=default")
         return fit
+
+    def _check_attention(self) -> None:
+        """Raise `UsageError` if the attention cannot be mapped."""
+        if self.options.attn == "decode":
+            self._decode_chunk_and_cores(TILE)
+
+    def _prepare_attention(self) -> None:
+        """Allocate what it needs before a trace is captured."""
+        self.env.context.mask(self.query_rows, self.options.mask)
 
     def _attention_program(self, Smax: int) -> Any:
         """Chunks that divide the rows, of the sizes measured fastest (published)."""

@@ -21,7 +21,7 @@ from harness.errors import UsageError
 from harness.implementation import LayerEnv
 from harness.published import label_calls
 from harness.registry import parse
-from harness.shape import PRESETS, parse_shape
+from harness.shape import PRESETS, LayerShape, parse_shape
 from harness.targets import open_target
 from harness.weights import LayerWeights
 from layer_impls.norm_residual import place
@@ -84,15 +84,14 @@ def assert_right(bench: Bench) -> torch.Tensor:
     return out
 
 
-def check_moved_tensors(target_name: str) -> None:
+def check_moved_tensors(target_name: str, spec: str = "partly_fused", shape: LayerShape = PRESETS["tiny"]) -> None:
     """One prepared implementation, two calls: the second with tensors that lie elsewhere, and in another context."""
-    shape = PRESETS["tiny"]
     first = Inputs.random(Case(shape, S=40, Smax=128))
     other = dataclasses.replace(
-        Inputs.random(Case(shape, S=77, Smax=128, rope_delta=900, seed=5)), weights=first.weights
+        Inputs.random(Case(shape, S=57, Smax=128, rope_delta=900, seed=5)), weights=first.weights
     )
     with open_target(target_name) as target:
-        bench = Bench.prepare(target, parse("partly_fused"), first)
+        bench = Bench.prepare(target, parse(spec), first)
         before = assert_right(bench)
         bench.context.set_context(other.case.S, other.case.rope_delta)
         # The first tensors stay, so that these lie elsewhere.
@@ -107,11 +106,11 @@ def check_moved_tensors(target_name: str) -> None:
         assert torch.equal(assert_right(bench), before)
 
 
-def check_trace(target_name: str) -> None:
+def check_trace(target_name: str, spec: str = "partly_fused", shape: LayerShape = PRESETS["tiny"]) -> None:
     """A captured trace gives the bits of an eager run, and those of another context once that is set."""
     with open_target(target_name, trace_region=1 << 22) as target:
         ttnn, device = target.ttnn, target.device
-        bench = Bench.prepare(target, parse("partly_fused"), Inputs.random(Case(PRESETS["tiny"], S=40, Smax=128)))
+        bench = Bench.prepare(target, parse(spec), Inputs.random(Case(shape, S=40, Smax=128)))
         eager = bench.read(bench.run())
         trace = ttnn.begin_trace_capture(device, cq_id=0)
         out = bench.run()

@@ -7,6 +7,7 @@ import torch
 
 from harness.case import Case, Inputs
 from harness.check import Bench
+from harness.dtypes import to_device
 from harness.metrics import max_abs, pcc, relative_l2
 from harness.registry import parse
 from harness.shape import parse_shape
@@ -19,6 +20,9 @@ CASES = [
     pytest.param("op_graph:attn=standard,matmul=default", "small", 100, 256, "bf16", id="standard, default matmuls"),
     pytest.param("norm_residual", "small", 100, 256, "bf16", id="norm_residual"),
     pytest.param("heads_rope", "small", 100, 256, "bfp8", id="heads_rope, bfp8 cache"),
+    pytest.param("swiglu", "small", 100, 256, "bf16", id="swiglu"),
+    pytest.param("linear_residual", "small", 100, 256, "bf16", id="linear_residual"),
+    pytest.param("wo_swiglu", "small", 100, 256, "bf16", id="wo_swiglu"),
     pytest.param("op_graph", "alpamayo2_super", 4700, 8192, "bf16", id="real size", marks=pytest.mark.slow),
 ]
 
@@ -83,3 +87,26 @@ def test_the_fused_kernels_give_the_bits_of_the_real_ttnn(shape, S, Smax, cache)
     assert len(real) == len(ours) == 3, "norm, heads, residual and norm"
     for ttnn_program, our_program in zip(real, ours, strict=True):
         assert all(torch.equal(a, b) for a, b in zip(ttnn_program, our_program, strict=True))
+
+
+def streamed_blocks(target, inputs: Inputs) -> list[torch.Tensor]:
+    """What the kernels that stream weights make of given activations: x + o wo, the MLP of x, the layer's rest."""
+    outputs = []
+    for spec, block in (("linear_residual", "_out_projection"), ("swiglu", "_mlp"), ("wo_swiglu", "_rest")):
+        bench = Bench.prepare(target, parse(spec), inputs)
+        o = inputs.x.repeat(1, 1, 1, 8)[..., : inputs.case.shape.q_dim]
+        o = to_device(target.ttnn, target.device, o, "bf16")
+        outputs.append(bench.read(getattr(bench.implementation, block)(0, bench.x, o)))
+    return outputs
+
+
+@pytest.mark.simulator
+@pytest.mark.parametrize("weights", ["bfp8", "bf16"])
+def test_the_kernels_that_stream_weights_give_the_bits_of_the_real_ttnn(weights):
+    inputs = Inputs.random(Case(parse_shape("small,tokens=96,inter=1056"), S=40, Smax=192, weights=weights))
+    with open_target("simulator") as target:
+        real = streamed_blocks(target, inputs)
+        target.exit_code = 0
+    with open_target("emulator", grid=TTSIM_GRID) as target:
+        ours = streamed_blocks(target, inputs)
+    assert all(torch.equal(a, b) for a, b in zip(real, ours, strict=True))

@@ -78,7 +78,7 @@ def test_a_kernel_without_its_barrier_fails_by_name_place_and_line(emulator):
     assert "noc_async_write_page(page, out, get_write_ptr(0));" in fault.text
 
 
-@pytest.mark.parametrize("spec", ["norm_residual", "heads_rope", "partly_fused"])
+@pytest.mark.parametrize("spec", ["norm_residual", "heads_rope", "partly_fused", "attention"])
 def test_right_kernels_give_the_same_bits_under_50_schedules(emulator, spec):
     result = run_check(emulator, parse(spec), Inputs.random(CASE), schedules=range(1, 51))
     assert result.passed, "\n".join(f"{p.name}: {p.text}" for p in result.parts if not p.passed)

@@ -3,14 +3,15 @@
 
 #include <cstdint>
 
-constexpr uint32_t CB_IN = 0;       // d tiles of a head, from qkv
-constexpr uint32_t CB_GAMMA = 1;    // d tiles of q's or k's gamma, valid in row 0
-constexpr uint32_t CB_COS = 2;      // d tiles
-constexpr uint32_t CB_SIN = 3;      // d tiles
-constexpr uint32_t CB_ONES = 4;     // scaler of the sums
-constexpr uint32_t CB_SQUARES = 5;  // in * in
-constexpr uint32_t CB_FACTOR = 6;   // column 0: 1 / rms of each token
-constexpr uint32_t CB_SCALED = 7;   // in / rms
-constexpr uint32_t CB_NORMED = 8;   // in / rms * gamma
-constexpr uint32_t CB_Q = 16;       // d tiles of q
-constexpr uint32_t CB_CACHE = 17;   // d tiles of K or V, in the format of the caches
+constexpr uint32_t CB_IN = 0;         // d tiles of a head, from qkv
+constexpr uint32_t CB_GAMMA = 1;      // d tiles of q's or k's gamma, valid in row 0
+constexpr uint32_t CB_COS = 2;        // d tiles
+constexpr uint32_t CB_SIN = 3;        // d tiles
+constexpr uint32_t CB_ONES = 4;       // scaler of the sums
+constexpr uint32_t CB_SQUARES = 5;    // in * in, summed over the d tiles
+constexpr uint32_t CB_FACTOR = 6;     // column 0: 1 / rms of each token
+constexpr uint32_t CB_ROTATED = 7;    // in, rotated, times gamma
+constexpr uint32_t CB_COS_GAMMA = 8;  // d tiles
+constexpr uint32_t CB_SIN_GAMMA = 9;  // d tiles
+constexpr uint32_t CB_Q = 16;         // d tiles of q
+constexpr uint32_t CB_CACHE = 17;     // d tiles of K or V, in the format of the caches

@@ -2,68 +2,40 @@
 //
 // Compile-time args   query heads, key heads, d, 1 / head_dim and epsilon as bits of an fp32
 // Runtime args        first unit, units
-#include "../shared/compute.h"
-#include "api/compute/eltwise_binary_sfpu.h"
+#include "../shared/rotary.h"
 #include "api/compute/tile_move_copy.h"
 #include "cbs.h"
 #include "unit.h"
 
-// CB_IN / rms * gamma -> CB_NORMED.
+// CB_IN / rms * gamma, rotated -> out.
 template <uint32_t d, uint32_t scale, uint32_t eps>
-inline void norm() {
-    DeviceZoneScopedN("norm");
-    square_tiles(CB_IN, d, CB_SQUARES);
-    sum_rows(CB_SQUARES, CB_ONES, d, CB_FACTOR, [] { inverse_rms(scale, eps); });
-
-    reconfig_data_format(CB_IN, CB_FACTOR);
-    pack_reconfig_data_format(CB_SCALED);
-    mul_bcast_cols_init(CB_IN, CB_FACTOR);
-    cb_wait_front(CB_FACTOR, 1);
-    for (uint32_t i = 0; i < d; ++i) {
-        push_tile(CB_SCALED, [&] { mul_tiles_bcast_cols(CB_IN, CB_FACTOR, i, 0, 0); });
-    }
-    cb_pop_front(CB_IN, d);
-    cb_pop_front(CB_FACTOR, 1);
-
-    reconfig_data_format(CB_SCALED, CB_GAMMA);
-    pack_reconfig_data_format(CB_NORMED);
-    mul_bcast_rows_init(CB_SCALED, CB_GAMMA);
-    cb_wait_front(CB_SCALED, d);
-    cb_wait_front(CB_GAMMA, d);
-    for (uint32_t i = 0; i < d; ++i) {
-        push_tile(CB_NORMED, [&] { mul_tiles_bcast_rows(CB_SCALED, CB_GAMMA, i, i, 0); });
-    }
-    cb_pop_front(CB_SCALED, d);
-    cb_pop_front(CB_GAMMA, d);
-}
-
-// low * cos - high * sin, high * cos + low * sin: the halves of a head are whole tiles, so they swap by index.
-template <uint32_t d>
-inline void rotate(uint32_t out) {
-    DeviceZoneScopedN("rotate");
-    reconfig_data_format(CB_NORMED, CB_COS);  // sin has the same format
-    pack_reconfig_data_format(out);
-    cb_wait_front(CB_NORMED, d);
+inline void norm_and_rotate(uint32_t out) {
     cb_wait_front(CB_COS, d);
     cb_wait_front(CB_SIN, d);
-    for (uint32_t i = 0; i < d; ++i) {
-        const bool low = i < d / 2;
-        push_tile(out, [&] {
-            mul_init(CB_NORMED, CB_COS);
-            mul_tiles(CB_NORMED, CB_COS, i, i, 0);
-            mul_tiles(CB_NORMED, CB_SIN, low ? i + d / 2 : i - d / 2, i, 1);
-            if (low) {
-                sub_binary_tile_init();
-                sub_binary_tile(0, 1, 0);
-            } else {
-                add_binary_tile_init();
-                add_binary_tile(0, 1, 0);
-            }
-        });
-    }
-    cb_pop_front(CB_NORMED, d);
+    cb_wait_front(CB_GAMMA, d);
+    fold_gamma<d, d>({CB_COS, 0}, {CB_SIN, 0}, {CB_GAMMA, 0}, 0, CB_COS_GAMMA, CB_SIN_GAMMA);
     cb_pop_front(CB_COS, d);
     cb_pop_front(CB_SIN, d);
+    cb_pop_front(CB_GAMMA, d);
+
+    cb_wait_front(CB_IN, d);
+    {
+        DeviceZoneScopedN("norm");
+        sum_squares(CB_IN, 1, d, CB_SQUARES);
+        sum_rows(CB_SQUARES, CB_ONES, 1, CB_FACTOR, [] { inverse_rms(scale, eps); });
+    }
+    cb_wait_front(CB_COS_GAMMA, d);
+    cb_wait_front(CB_SIN_GAMMA, d);
+    rotate<1, d>(CB_IN, CB_COS_GAMMA, CB_SIN_GAMMA, CB_ROTATED);
+    cb_pop_front(CB_IN, d);
+    cb_pop_front(CB_COS_GAMMA, d);
+    cb_pop_front(CB_SIN_GAMMA, d);
+
+    cb_wait_front(CB_ROTATED, d);
+    cb_wait_front(CB_FACTOR, 1);
+    scale_rows<1, d>(CB_ROTATED, CB_FACTOR, out);
+    cb_pop_front(CB_FACTOR, 1);
+    cb_pop_front(CB_ROTATED, d);
 }
 
 // CB_IN -> CB_CACHE.
@@ -89,11 +61,10 @@ void kernel_main() {
     compute_kernel_hw_startup(CB_IN, CB_IN, CB_SQUARES);
     for (uint32_t index = first; index < first + units; ++index) {
         const Unit unit = unit_at<heads, kv_heads>(index);
-        if (unit.kind == Kind::Value) {
+        if (unit.head.kind == Kind::Value) {
             convert<d>();
         } else {
-            norm<d, scale, eps>();
-            rotate<d>(unit.kind == Kind::Query ? CB_Q : CB_CACHE);
+            norm_and_rotate<d, scale, eps>(unit.head.kind == Kind::Query ? CB_Q : CB_CACHE);
         }
     }
 }

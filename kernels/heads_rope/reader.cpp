@@ -26,10 +26,10 @@ void kernel_main() {
     for (uint32_t index = first; index < first + units; ++index) {
         DeviceZoneScopedN("read a unit");
         const Unit unit = unit_at<heads, kv_heads>(index);
-        const bool normed = unit.kind != Kind::Value;
+        const bool normed = unit.head.kind != Kind::Value;
         start_reading(qkv, (unit.row * (heads + 2 * kv_heads) + unit.column) * d, d, CB_IN);
-        if (unit.kind == Kind::Query) start_reading(q_gamma, 0, d, CB_GAMMA);
-        if (unit.kind == Kind::Key) start_reading(k_gamma, 0, d, CB_GAMMA);
+        if (unit.head.kind == Kind::Query) start_reading(q_gamma, 0, d, CB_GAMMA);
+        if (unit.head.kind == Kind::Key) start_reading(k_gamma, 0, d, CB_GAMMA);
         if (normed) {
             start_reading(cos, unit.row * d, d, CB_COS);
             start_reading(sin, unit.row * d, d, CB_SIN);

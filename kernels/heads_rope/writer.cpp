@@ -23,11 +23,11 @@ void kernel_main() {
     for (uint32_t index = first; index < first + units; ++index) {
         DeviceZoneScopedN("write a unit");
         const Unit unit = unit_at<heads, kv_heads>(index);
-        const uint32_t own_page = (unit.head * cache_rows + cache_rows - own_rows + unit.row) * d;
-        const uint32_t cb = unit.kind == Kind::Query ? CB_Q : CB_CACHE;
-        if (unit.kind == Kind::Query) start_writing(q, (unit.head * own_rows + unit.row) * d, d, cb);
-        if (unit.kind == Kind::Key) start_writing(k_cache, own_page, d, cb);
-        if (unit.kind == Kind::Value) start_writing(v_cache, own_page, d, cb);
+        const uint32_t own_page = (unit.head.index * cache_rows + cache_rows - own_rows + unit.row) * d;
+        const uint32_t cb = unit.head.kind == Kind::Query ? CB_Q : CB_CACHE;
+        if (unit.head.kind == Kind::Query) start_writing(q, (unit.head.index * own_rows + unit.row) * d, d, cb);
+        if (unit.head.kind == Kind::Key) start_writing(k_cache, own_page, d, cb);
+        if (unit.head.kind == Kind::Value) start_writing(v_cache, own_page, d, cb);
         noc_async_writes_flushed();
         cb_pop_front(cb, d);
     }

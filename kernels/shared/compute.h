@@ -27,6 +27,33 @@ ALWI void push_tile(uint32_t cb, Compute compute) {
     cb_push_back(cb, 1);
 }
 
+// n tiles through DEST, four at a time (half of an fp32 DEST): `compute(i, dst)` leaves tile i in DEST tile dst.
+template <typename Compute>
+ALWI void push_tiles(uint32_t cb, uint32_t n, Compute compute) {
+    for (uint32_t first = 0; first < n; first += 4) {
+        const uint32_t group = n - first < 4 ? n - first : 4;
+        cb_reserve_back(cb, group);
+        tile_regs_acquire();
+        for (uint32_t i = 0; i < group; ++i) compute(first + i, i);
+        tile_regs_commit();
+        tile_regs_wait();
+        for (uint32_t i = 0; i < group; ++i) pack_tile(i, cb);
+        tile_regs_release();
+        cb_push_back(cb, group);
+    }
+}
+
+// For each of `rows` tile rows of `in`, n tiles each, one tile: their squares, summed tile on tile, for a product adds
+// to what DEST holds. `in` stays.
+ALWI void sum_squares(uint32_t in, uint32_t rows, uint32_t n, uint32_t out) {
+    reconfig_data_format(in, in);
+    pack_reconfig_data_format(out);
+    mul_init(in, in);
+    push_tiles(out, rows, [&](uint32_t row, uint32_t dst) {
+        for (uint32_t i = row * n; i < (row + 1) * n; ++i) mul_tiles(in, in, i, i, dst);
+    });
+}
+
 // Squares of the n front tiles of `in`, which stay there.
 ALWI void square_tiles(uint32_t in, uint32_t n, uint32_t squares) {
     reconfig_data_format(in, in);

@@ -11,6 +11,7 @@ from tests.emulator.build import Builder
 
 SHAPE = (1, 1, 64, 128)
 N_TILES = 8
+ORDER = (3, 0, 7, 1, 6, 2, 5, 4)  # where each tile goes
 
 
 def values(seed: int, shape: tuple[int, ...] = SHAPE, scale: float = 1.0) -> torch.Tensor:
@@ -192,6 +193,23 @@ def dest_reuse(b: Builder) -> torch.Tensor:
     return b.run([x, y, out], b.program(kernels, [b.cb(i, grid) for i in range(3)]))
 
 
+def scatter(b: Builder) -> torch.Tensor:
+    """The tiles of a in the order that words in L1 tell all threads of the compute kernel."""
+    where = torch.zeros((1, 1, 64, 128), dtype=torch.int32)
+    for i, k in enumerate(ORDER):
+        where[0, 0, i // 4 * 32, i % 4 * 32 + 3] = k
+    a, order, out, grid = b.tensor(values(3)), b.tensor(where, "uint32"), b.empty(SHAPE), b.grid(1)
+    kernels = [
+        b.kernel("reader.cpp", "reader", grid, [2, N_TILES, *b.accessors(a, order)],
+                 lambda x, y: [a.buffer_address(), order.buffer_address(), 0, N_TILES]),
+        b.kernel("writer.cpp", "writer", grid, [2, N_TILES, *b.accessors(out)],
+                 lambda x, y: [out.buffer_address(), 0, N_TILES]),
+        b.kernel("scatter.cpp", "compute", grid, [], lambda x, y: [N_TILES]),
+    ]  # fmt: skip
+    cbs = [b.cb(0, grid, N_TILES), b.cb(1, grid, N_TILES, "uint32"), b.cb(2, grid, N_TILES)]
+    return b.run([a, order, out], b.program(kernels, cbs))
+
+
 def rounds(b: Builder, columns: int = 4, rows: int = 2, turns: int = 6) -> torch.Tensor:
     """Tiles move ``turns`` cores on, with all cores in step."""
     cores = columns * rows
@@ -244,6 +262,7 @@ GOOD: dict[str, Callable[[Builder], torch.Tensor]] = {
     "norm": norm,
     "softmax": softmax,
     "dest reuse": dest_reuse,
+    "scatter": scatter,
     "multicast": multicast,
     "multicast, object interface": lambda b: multicast(b, source="objects.cpp"),
     "rounds": rounds,

@@ -7,7 +7,7 @@ from collections.abc import Callable
 import torch
 import torch.nn.functional as F
 
-from tests.emulator.good import SHAPE, values
+from tests.emulator.good import ORDER, SHAPE, values
 
 
 def _pair(seeds: tuple[int, int] = (1, 2)) -> tuple[torch.Tensor, torch.Tensor]:
@@ -33,6 +33,13 @@ def _spread(x: torch.Tensor, how: str) -> torch.Tensor:
 def _norm() -> torch.Tensor:
     x = values(6).float()
     return x * torch.rsqrt((x * x).mean(-1, keepdim=True) + 1e-6)
+
+
+def _scatter() -> torch.Tensor:
+    tiles = values(3).float().view(2, 32, 4, 32).transpose(1, 2).reshape(8, 32, 32)
+    out = torch.empty_like(tiles)
+    out[list(ORDER)] = tiles
+    return out.view(2, 4, 32, 32).transpose(1, 2).reshape(SHAPE)
 
 
 def _ring() -> torch.Tensor:
@@ -73,6 +80,7 @@ REFERENCES: dict[str, Callable[[], torch.Tensor]] = {
     "norm": _norm,
     "softmax": lambda: values(9).float().softmax(-1),
     "dest reuse": lambda: torch.maximum((_pair()[0] + _pair()[1]) * _pair()[0], _pair()[1]),
+    "scatter": _scatter,
     "rounds": lambda: values(10, (1, 1, 32, 256)).float().roll(6 * 32, -1),
     "multicast": lambda: values(7).float().expand(1, 6, 64, 128),
     "multicast, object interface": lambda: values(7).float().expand(1, 6, 64, 128),

@@ -68,6 +68,15 @@ def test_counts_of_l1_reads(builder: Builder) -> None:
     assert (total.l1_reads, total.l1_read_bytes) == (4, 4 * 2048)
 
 
+def test_cores_next_to_the_banks_stand_in_their_rows(builder: Builder) -> None:
+    # Those of the real ttnn 0.81.1 on the functional simulator.
+    t, device = builder.ttnn, builder.device
+    near = device.get_optimal_dram_bank_to_logical_worker_assignment(t.NOC.NOC_0)
+    assert [(c.x, c.y) for c in near] == [(0, 9), (0, 0), (0, 7), (0, 3), (7, 9), (7, 1), (7, 6), (7, 4)]
+    near = device.get_optimal_dram_bank_to_logical_worker_assignment(t.NOC.NOC_1)
+    assert [(c.x, c.y) for c in near] == [(0, 0), (0, 8), (0, 2), (0, 5), (7, 0), (7, 8), (7, 2), (7, 5)]
+
+
 def test_both_grids(builder: Builder) -> None:
     """The last column of each grid has its own NoC coordinates."""
     t = builder.ttnn

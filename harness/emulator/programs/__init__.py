@@ -26,6 +26,7 @@ from harness.emulator.programs.descriptors import (
     WriterConfigDescriptor,
 )
 from harness.emulator.programs.faults import KernelFault, Location
+from harness.emulator.programs.l1 import L1Map, PlacedCb
 from harness.emulator.programs.op import Programs, generic_op, programs_of
 from harness.emulator.programs.predicted import Prediction, ThreadTime
 from harness.emulator.programs.schedules import check_schedules
@@ -46,8 +47,10 @@ __all__ = [
     "DataMovementProcessor",
     "KernelDescriptor",
     "KernelFault",
+    "L1Map",
     "Location",
     "Phase",
+    "PlacedCb",
     "Prediction",
     "ProgramCounts",
     "ProgramDescriptor",

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, fields
 from typing import Any
 
+from harness.emulator.programs.l1 import L1Map
 from harness.emulator.programs.predicted import Prediction
 from harness.emulator.programs.timeline import Timeline
 
@@ -61,16 +62,17 @@ class Counts:
 
 @dataclass(frozen=True)
 class ProgramCounts:
-    """One run of a program: the total, each core by its logical (x, y), the time predicted for it, and what happened
-    when, where that was kept."""
+    """One run of a program: the total, each core by its logical (x, y), the time predicted for it, what happened when,
+    where that was kept, and what it held of L1."""
 
     total: Counts
     cores: Mapping[tuple[int, int], Counts]
     predicted: Prediction
     timeline: Timeline | None = None
+    l1: Sequence[L1Map] = ()
 
     @staticmethod
-    def of_report(report: Mapping[str, Any]) -> ProgramCounts:
+    def of_report(report: Mapping[str, Any], l1: Sequence[L1Map]) -> ProgramCounts:
         """The counts in the machine's report."""
         cores = {(r["core"][0], r["core"][1]): Counts.of_core(r) for r in report["cores"]}
         total = Counts()
@@ -78,4 +80,4 @@ class ProgramCounts:
             total.add(counts)
         predicted = Prediction.of_report(report, total.dram_read_bytes + total.dram_write_bytes)
         timeline = Timeline.of_report(report["timeline"]) if "timeline" in report else None
-        return ProgramCounts(total, cores, predicted, timeline)
+        return ProgramCounts(total, cores, predicted, timeline, l1)

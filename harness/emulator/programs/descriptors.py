@@ -47,6 +47,8 @@ class NOC(enum.Enum):
 
     RISCV_0_default = 0
     RISCV_1_default = 1
+    NOC_0 = RISCV_0_default
+    NOC_1 = RISCV_1_default
 
 
 class NOC_MODE(enum.Enum):

@@ -23,6 +23,7 @@ from harness.emulator.programs.descriptors import (
 )
 from harness.emulator.programs.faults import KernelFault, from_report
 from harness.emulator.programs.kernel import ROLES, CompiledKernel, compile_kernel
+from harness.emulator.programs.l1 import l1_maps
 from harness.emulator.ttnn.types import CoreCoord
 
 if TYPE_CHECKING:
@@ -95,7 +96,8 @@ def live_buffers(device: Device) -> list[Buffer]:
 
 def run(placed: PlacedProgram, device: Device, buffers: Sequence[Buffer], settings: Settings) -> Run:
     """Run a placed program in a worker process. ``buffers``: what it may use. Raises KernelFault for what is wrong."""
-    _check_l1(placed, [b.address for b in buffers if b.memory is device.l1])
+    tensors = [b.address for b in buffers if b.memory is device.l1]
+    _check_l1(placed, tensors)
     job, time_limit = _job(placed, device, buffers, settings), settings.time_limit
     fds = (device.dram.fd, device.l1.fd)
     try:
@@ -112,7 +114,8 @@ def run(placed: PlacedProgram, device: Device, buffers: Sequence[Buffer], settin
     if report["status"] == "fault":
         raise from_report(report)
     written = [b for b in buffers if b.address in report["written"]["l1" if b.memory is device.l1 else "dram"]]
-    return Run(ProgramCounts.of_report(report), written)
+    maps = l1_maps(placed.program, placed.cb_addresses, device.l1.base, min([L1_BYTES, *tensors]))
+    return Run(ProgramCounts.of_report(report, maps), written)
 
 
 def _check(program: ProgramDescriptor, device: Device) -> None:

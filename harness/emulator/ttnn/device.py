@@ -14,11 +14,13 @@ from harness.emulator.ttnn.checks import require
 from harness.emulator.ttnn.types import Arch, BufferType, CoreCoord
 
 if TYPE_CHECKING:
+    from harness.emulator.programs.descriptors import NOC
     from harness.emulator.ttnn.tensor import Tensor
 
 DEFAULT_GRID = (11, 10)
 GRIDS = (DEFAULT_GRID, (13, 10))
 DECODED_BYTES = 1 << 30
+BANK_ROWS = ((9, 0, 7, 3, 9, 1, 6, 4), (0, 8, 2, 5, 0, 8, 2, 5))  # worker rows next to the banks, by NoC
 
 
 @dataclass(frozen=True)
@@ -107,6 +109,13 @@ class Device:
     def dram_grid_size(self) -> CoreCoord:
         """DRAM banks as a grid of one row."""
         return CoreCoord(self.dram.n_banks, 1)
+
+    def get_optimal_dram_bank_to_logical_worker_assignment(self, noc: NOC) -> list[CoreCoord]:
+        """For each DRAM bank a worker in the NoC row of its endpoint, as ttnn 0.81.1 names them."""
+        rows = BANK_ROWS[noc.value]
+        require(len(rows) >= self.dram.n_banks, f"no cores are known for {self.dram.n_banks} banks")
+        # The first four banks lie left of the grid, the others in its middle.
+        return [CoreCoord(0 if bank < 4 else 7, rows[bank]) for bank in range(self.dram.n_banks)]
 
     def arch(self) -> Arch:
         """Arch.BLACKHOLE."""

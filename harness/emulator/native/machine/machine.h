@@ -134,7 +134,9 @@ struct Wait {
         SourceFree,
         SourceValid,
         DestFree,
-        DestReady
+        DestReady,
+        MailFree,
+        Mail
     };
     Kind kind = None;
     uint32_t a = 0, b = 0;  // cb and pages, or L1 address and value

@@ -148,6 +148,10 @@ std::string describe_wait(const Thread& t) {
             return "a free half of DEST (tile_regs_release() by the pack thread)";
         case Wait::DestReady:
             return "tile_regs_commit() by the math thread";
+        case Wait::MailFree:
+            return "the math or pack thread to take a value that read_tile_value() sent";
+        case Wait::Mail:
+            return "read_tile_value() of the unpack thread";
         default:
             return "nothing";
     }

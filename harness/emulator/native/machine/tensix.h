@@ -25,8 +25,16 @@ struct Init {
     uintptr_t pc = 0;
 };
 
+// A word that unpack sends to another of the core's compute threads.
+struct Mail {
+    uint32_t value;
+    uint64_t sent_at;
+};
+
 struct Tensix {
-    static constexpr int kBanks = 2;  // of SrcA and SrcB
+    static constexpr int kBanks = 2;      // of SrcA and SrcB
+    static constexpr int kMailboxes = 2;  // unpack to math, unpack to pack
+    static constexpr size_t kMailboxWords = 4;
     static constexpr int kMaxTiles = 16;
 
     // Set by the program.
@@ -41,6 +49,10 @@ struct Tensix {
     std::vector<std::unique_ptr<Sources>> spare;
     VectorClock sources_filled, sources_freed;
     uint64_t fills = 0, frees = 0, freed_at[kBanks] = {};
+
+    // From unpack to math and pack.
+    std::deque<Mail> mailboxes[kMailboxes];
+    VectorClock mail_sent, mail_read;
 
     // Math.
     Init math_init;

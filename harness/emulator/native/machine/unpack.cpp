@@ -1,5 +1,6 @@
 // The unpack thread: tiles from L1 to the source registers, in the formats its configuration says.
 #include <algorithm>
+#include <cstring>
 
 #include "fault.h"
 #include "tensix.h"
@@ -21,6 +22,10 @@ bool Tensix::satisfied(const Wait& w) const {
             return committed < sections();
         case Wait::DestReady:
             return committed > 0;
+        case Wait::MailFree:
+            return mailboxes[w.a].size() < kMailboxWords;
+        case Wait::Mail:
+            return !mailboxes[w.a].empty();
         default:
             return true;
     }
@@ -200,6 +205,43 @@ void lb_unpack_init(Config config, Block block) {
     Thread& t = enter(__builtin_return_address(0));
     t.clock += machine.chip.init;
     t.core->tensix->unpack_init = {config, block, t.pc};
+}
+
+uint32_t lb_tile_value(uint32_t index, uint32_t tile, uint32_t word) {
+    Thread& t = enter(__builtin_return_address(0));
+    Tensix& x = *t.core->tensix;
+    const uint32_t address = tile_address(t, index, tile, false) + word * 4;
+    if (word * 4 >= t.core->cbs[index].page)
+        fault("outside-buffer",
+              format("read_tile_value of word %u: a page of cb %u has %u", word, index, t.core->cbs[index].page / 4));
+    check_read(*t.core, address, 4, t, By::Cpu, t.pc);
+    uint32_t value;
+    memcpy(&value, t.core->l1 + address, 4);
+    t.clock += machine.chip.load;
+    for (uint32_t i = 0; i < Tensix::kMailboxes; ++i) {
+        block(t, {Wait::MailFree, i});
+        t.acquire(x.mail_read);
+        t.clock += machine.chip.store;
+        x.mailboxes[i].push_back({value, t.clock});
+        t.release(x.mail_sent);
+        wake(*t.core);
+    }
+    return value;
+}
+
+uint32_t lb_mailbox_read() {
+    Thread& t = enter(__builtin_return_address(0));
+    Tensix& x = *t.core->tensix;
+    const uint32_t i = t.role == Role::Math ? 0 : 1;
+    block(t, {Wait::Mail, i});
+    t.acquire(x.mail_sent);
+    const Mail mail = x.mailboxes[i].front();
+    x.mailboxes[i].pop_front();
+    t.clock += machine.chip.load;
+    wait_until(t, mail.sent_at, Stall::Registers);
+    t.release(x.mail_read);
+    wake(*t.core);
+    return mail.value;
 }
 
 // Two unpackers work side by side. In a block of products the operand with fewer tiles stays, the other streams by.

@@ -128,6 +128,8 @@ void lb_reconfig_source(uint32_t cb, bool b);
 void lb_reconfig_source_if_new(uint32_t old_cb, uint32_t new_cb, bool b);
 void lb_reconfig_pack(uint32_t cb);
 void lb_reconfig_pack_if_new(uint32_t old_cb, uint32_t new_cb);
+uint32_t lb_tile_value(uint32_t cb, uint32_t tile, uint32_t word);
+uint32_t lb_mailbox_read();
 void lb_unpack_init(lb::Config config, lb::Block block);
 void lb_unpack(lb::Config config, uint32_t cb_a, uint32_t tile_a, uint32_t cb_b, uint32_t tile_b, lb::Block block);
 void lb_unpack_matmul(uint32_t cb_in0, uint32_t tile_in0, uint32_t cb_in1, uint32_t tile_in1, lb::Block block);

@@ -1,0 +1,16 @@
+// What a core is, and the semaphores of the program.
+#pragma once
+
+#include <cstdint>
+
+namespace attention {
+
+constexpr uint32_t IDLE = 0, WORKER = 1, FEEDER = 2;
+
+constexpr uint32_t TOPS_ARRIVED = 0;  // at an owner: from so many workers
+constexpr uint32_t TOTALS_ARRIVED = 1;
+constexpr uint32_t SUMS_ARRIVED = 2;
+constexpr uint32_t QUERIES_ARRIVED = 3;  // at a worker: parts of the queries
+constexpr uint32_t BANK_ARRIVED = 4;     // at a worker: pages from bank 0; the other banks' follow
+
+}  // namespace attention

@@ -1,0 +1,58 @@
+// x to all cores: two of them read a half each and multicast it, one on each NoC, in chunks of K tiles that the others
+// can work on before the rest is there.
+#pragma once
+
+#include "../shared/multicast.h"
+#include "cbs.h"
+
+// Semaphores: chunks of x that have come on each NoC, the tables, sums of squares of groups of tile rows.
+enum { CHUNKS_HERE, TABLES_HERE = 2, SUMS_HERE };
+
+// Chunks of as many K tiles each, the first half of them by the leader of NoC 0.
+template <uint32_t k_tiles, uint32_t chunk>
+struct Chunks {
+    static constexpr uint32_t count = (k_tiles + chunk - 1) / chunk, half = (count + 1) / 2;
+
+    static constexpr uint32_t begin(uint32_t i) { return i * chunk; }
+    static constexpr uint32_t end(uint32_t i) { return i + 1 == count ? k_tiles : (i + 1) * chunk; }
+
+    // Until the chunk with a K tile is there; returns where it ends.
+    static uint32_t wait(uint32_t k) {
+        const uint32_t i = k / chunk;
+        noc_semaphore_wait_min(words_at(get_semaphore(CHUNKS_HERE + (i >= half))), i >= half ? i - half + 1 : i + 1);
+        return end(i);
+    }
+};
+
+// The rectangle from the runtime args x0, y0, x1, y1, others, which start at `arg`.
+inline Everyone everyone_from_args(uint32_t arg) {
+    return {get_arg_val<uint32_t>(arg), get_arg_val<uint32_t>(arg + 1), get_arg_val<uint32_t>(arg + 2),
+            get_arg_val<uint32_t>(arg + 3), get_arg_val<uint32_t>(arg + 4)};
+}
+
+// The half of x of this NoC, K tile by K tile, each with its tile rows. First its reads are started, then `others`.
+template <typename All, uint32_t k_tiles, uint32_t rows, typename Accessor, typename Others>
+inline void lead(const Accessor& x, const Everyone& everyone, Others start_others) {
+    constexpr uint32_t first = noc_index == 0 ? 0 : All::half, last = noc_index == 0 ? All::half : All::count;
+    static_assert(last - first < 15, "a transaction id for each chunk");
+    const uint32_t bytes = rows * get_tile_size(CB_X);  // of a K tile
+    const uint32_t to = get_write_ptr(CB_X), arrived = get_semaphore(CHUNKS_HERE + noc_index);
+    for (uint32_t i = first; i < last; ++i) {
+        noc_async_read_set_trid(1 + i - first);
+        for (uint32_t k = All::begin(i); k < All::end(i); ++k) {
+            for (uint32_t row = 0; row < rows; ++row) {
+                noc_async_read_page(row * k_tiles + k, x, to + k * bytes + row * get_tile_size(CB_X));
+            }
+        }
+    }
+    noc_async_read_set_trid(15);
+    start_others();
+    for (uint32_t i = first; i < last; ++i) {
+        noc_async_read_barrier_with_trid(1 + i - first);
+        const uint32_t from = to + All::begin(i) * bytes;
+        multicast(from, (All::end(i) - All::begin(i)) * bytes, everyone);
+        send_flag(arrived, 1 + i - first, everyone);
+    }
+    noc_async_read_barrier_with_trid(15);
+    noc_async_read_set_trid(0);
+}

@@ -1,0 +1,55 @@
+// Activations of both linears to the group, partial results to their owners; x1 to the leaders, its norm from them; the
+// output to DRAM.
+//
+// Compile-time args   rows, columns of a unit, groups, parts; widths of o and x; accessors of both
+// Common args         addresses of o, x, output
+// Runtime args        those of split_linear.h for wo, then for w2; coordinates of the leaders, x | y << 8
+#include "../shared/norm_multicast.h"
+#include "../shared/split_linear.h"
+#include "plan.h"
+
+// Owned columns of x1, as compute makes them, to the leaders of their rows.
+template <uint32_t rows>
+inline void send_to_leaders(const Split& wo, uint32_t leaders) {
+    const uint32_t tile = get_tile_size(CB_ROW), owned = wo.get(OWNED);
+    if (owned == 0) return;
+    cb_wait_front(WO.out, owned * rows);
+    uint32_t from = get_read_ptr(WO.out);
+    for (uint32_t column = wo.get(FIRST_OWNED); column < wo.get(FIRST_OWNED) + owned; ++column) {
+        for (uint32_t r = 0; r < rows; ++r, from += tile) {
+            const uint32_t leader = get_arg_val<uint32_t>(leaders + r);
+            noc_async_write(from, address_at(leader, get_write_ptr(CB_ROW) + column * tile), tile);
+        }
+    }
+    noc_async_writes_flushed();
+    for (uint32_t r = 0; r < rows; ++r) {
+        noc_semaphore_inc(address_at(get_arg_val<uint32_t>(leaders + r), get_semaphore(FILLED)), owned);
+    }
+    cb_pop_front(WO.out, owned * rows);
+}
+
+void kernel_main() {
+    constexpr uint32_t rows = get_compile_time_arg_val(0), columns = get_compile_time_arg_val(1);
+    constexpr uint32_t groups = get_compile_time_arg_val(2), parts = get_compile_time_arg_val(3);
+    constexpr uint32_t o_width = get_compile_time_arg_val(4), hidden = get_compile_time_arg_val(5);
+    constexpr auto o_args = TensorAccessorArgs<6>();
+    constexpr auto x_args = TensorAccessorArgs<o_args.next_compile_time_args_offset()>();
+    const auto o = TensorAccessor(o_args, get_common_arg_val<uint32_t>(0), get_tile_size(WO.own));
+    const auto x = TensorAccessor(x_args, get_common_arg_val<uint32_t>(1), get_tile_size(WO.x));
+    const auto out = TensorAccessor(x_args, get_common_arg_val<uint32_t>(2), get_tile_size(W2.out));
+    const Split wo(0, WO), w2(wo.end(), W2, W2_SEMAPHORES);
+    const uint32_t own = wo.get(OWN), owned = wo.get(OWNED);
+
+    start_reading_columns<rows>(o, o_width, wo.get(GROUP_COLUMN) + wo.get(FIRST_OWN), own, WO.own);
+    start_reading_columns<rows>(x, hidden, wo.get(FIRST_OWNED), owned, WO.x);
+    noc_async_read_barrier();
+    cb_push_back(WO.own, own * rows);
+    cb_push_back(WO.x, owned * rows);
+    gather<rows>(wo);
+    scatter<rows, columns, groups, parts>(wo);
+    send_to_leaders<rows>(wo, w2.end());
+    receive_norm(rows, hidden);
+    gather<rows>(w2);
+    scatter<rows, columns, groups, parts>(w2);
+    write_owned<rows>(w2, out, hidden);
+}
