@@ -23,6 +23,7 @@ from harness.check import Progress as Report
 from harness.check import describe, run_check
 from harness.compare import run_compare
 from harness.costs import Chip, parse_chip
+from harness.distributions import DISTRIBUTIONS
 from harness.errors import UsageError
 from harness.expert import commands as expert_commands
 from harness.options import Cache, ChipName, Json, MaxSeq, RopeDelta, Seed, SeqLen, Shape, TargetName, Weights, takes
@@ -42,6 +43,7 @@ ClickError: type[Exception] = next(c for c in typer.BadParameter.__mro__ if c.__
 MOST_SCHEDULES = 10_000
 Impl = Annotated[str, typer.Argument(metavar="IMPL", help="An implementation, as op_graph:attn=standard.")]
 Layer = Annotated[int, typer.Option(help="Which layer; its weights and inputs are its own.")]
+InputsName = Annotated[str, typer.Option("--inputs", help=f"{', '.join(DISTRIBUTIONS)}.")]
 CalibrationFile = Annotated[
     Path | None,
     typer.Option(
@@ -66,9 +68,10 @@ def case_options(
     weights: Weights = "bfp8",
     cache: Cache = "bf16",
     seed: Seed = 0,
+    inputs: InputsName = "normal",
 ) -> Case:
     """The case that a command's common options describe."""
-    return Case(parse_shape(shape), layer, seq_len, max_seq, rope_delta, weights, cache, seed)
+    return Case(parse_shape(shape), layer, seq_len, max_seq, rope_delta, weights, cache, seed, inputs)
 
 
 with_case = takes("case", case_options)
@@ -139,7 +142,7 @@ def check(
     record.check_path(json)
     spec = registry.parse(implementation)
     with open_target(target) as opened:
-        with _progress(4) as progress:
+        with _progress(5) as progress:
             seeds = range(schedule_seed, schedule_seed + schedules)
             result = run_check(opened, spec, Inputs.random(case), progress, seeds)
         report.make_console().print(opened.opened, report.render_check(result), sep="\n")
@@ -167,7 +170,7 @@ def compare(
     specs = [registry.parse(first), registry.parse(second)]
     trace_region = TRACE_REGION if target == "device" else 0
     with open_target(target, trace_region, chip=_chip(chip, calibration)) as opened:
-        with _progress(8) as progress:
+        with _progress(10) as progress:
             result = run_compare(opened, specs, Inputs.random(case), progress, timeline is not None)
         report.make_console().print(opened.opened, report.render_comparison(result), sep="\n")
         if timeline:

@@ -51,11 +51,6 @@ class LayerContext:
             ttnn.Shape([1, 1, 1, ROWS_WORDS]), ttnn.uint32, ttnn.ROW_MAJOR_LAYOUT, device, ttnn.DRAM_MEMORY_CONFIG
         )
 
-    @property
-    def buffers(self) -> tuple[Any, ...]:
-        """All buffers of the context, as they are now."""
-        return (self.cos, self.sin, self.valid_rows, *self._masks.values())
-
     def mask(self, rows: int, dtype: str) -> Any:
         """The persistent additive mask of `rows` query rows in `dtype`: 0 on valid and own rows, -1e9 elsewhere.
 
@@ -96,6 +91,11 @@ class LayerContext:
         self._write(self.valid_rows, words)
         for key in self._masks:
             self._write_mask(key)
+
+    def buffers(self) -> dict[str, Any]:
+        """Every buffer by its name. A layer reads them and leaves them alone."""
+        masks = {f"mask({key.rows}, {key.dtype})": mask for key, mask in self._masks.items()}
+        return {"cos": self.cos, "sin": self.sin, "valid_rows": self.valid_rows, **masks}
 
     def _write_mask(self, key: _Mask) -> None:
         assert self.S is not None

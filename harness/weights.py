@@ -56,11 +56,12 @@ class LayerWeights:
         }
 
     @classmethod
-    def random(cls, shape: LayerShape, seed: int, layer: int = 0) -> LayerWeights:
+    def random(cls, shape: LayerShape, seed: int, layer: int = 0, stream: float = 1.0) -> LayerWeights:
         """Random weights of layer `layer`: none is zero, none is one, and every layer has its own.
 
         Projections have std 1/sqrt(K). `wo` has 1.5 times that: attention averages its values, so this keeps
-        its share of the update near the MLP's and a wrong attention visible in the output.
+        its share of the update near the MLP's and a wrong attention visible in the output. `stream` scales what
+        comes after a norm and stays in the residual stream: `wqkv` (whose q and k are normed again) and `w2`.
         """
         gen = torch.Generator().manual_seed(seed * 1_000_003 + layer)
         weights = {}
@@ -68,7 +69,8 @@ class LayerWeights:
             if len(dims) == 1:
                 w = 1.0 + 0.25 * torch.randn(dims, generator=gen)
             else:
-                w = torch.randn(dims, generator=gen) * (dims[0] ** -0.5 * (1.5 if name == "wo" else 1.0))
+                factor = {"wo": 1.5, "wqkv": stream, "w2": stream}.get(name, 1.0)
+                w = torch.randn(dims, generator=gen) * (dims[0] ** -0.5 * factor)
             weights[name] = w.bfloat16()
         return cls(**weights)
 

@@ -235,7 +235,7 @@ class Expert:
 
     def _key(self, prompt: Prompt) -> Hashable:
         """Everything that a captured step has baked in and that may move."""
-        own = (self.x, self.gamma, *self.context.buffers)
+        own = (self.x, self.gamma, *self.context.buffers().values())
         caches = (t for pair in prompt.caches[: self.n_layers] for t in pair)
         return tuple(t.buffer_address() for t in (*own, *caches)), self._kinds(prompt)
 

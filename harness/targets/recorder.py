@@ -21,10 +21,11 @@ NOT_OPS = {
     "begin_trace_capture", "end_trace_capture", "execute_trace", "release_trace", "get_memory_config", "to_device",
     "from_device", "to_dtype", "dump_tensor", "load_tensor",
 }  # fmt: skip
-# Of these, what may allocate on the device, and what reads from it.
+# Of these, what may allocate on the device, what brings values there, and what reads from it.
 ALLOCATES = {"from_torch", "as_tensor", "reshape", "allocate_tensor_on_device", "to_device", "to_dtype", "load_tensor"}
 READS = {"to_torch", "from_device", "copy_device_to_host_tensor"}
 TRACE_CALLS = {"begin_trace_capture", "end_trace_capture", "execute_trace", "release_trace"}
+UPLOADS = {"from_torch", "as_tensor", "to_device"}
 NAMESPACES = ("experimental", "transformer")
 
 
@@ -82,6 +83,7 @@ class Recorder:
     launched: int = 0  # ops so far; replays of traces are none
     running: tuple[str, float] | None = None  # the op under way, and since when on the monotonic clock
     _observer: Callable[[OpCall], None] | None = field(default=None, repr=False)
+    _uploads: list[Any] | None = field(default=None, repr=False)
 
     @property
     def live_traces(self) -> int:
@@ -108,6 +110,22 @@ class Recorder:
         calls: list[OpCall] = []
         with self.observe(calls.append):
             yield calls
+
+    @contextmanager
+    def uploading(self) -> Iterator[list[Any]]:
+        """The list of the tensors with values that the block puts on the device."""
+        self._uploads, before = [], self._uploads
+        try:
+            yield self._uploads
+        finally:
+            self._uploads = before
+
+    def upload(self, name: str, fn: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+        """Make a tensor; remember it when someone asks and it lies on the device."""
+        tensor = self.guarded(name, fn, args, kwargs)
+        if self._uploads is not None and tensor.storage_type() == self.module.StorageType.DEVICE:
+            self._uploads.append(tensor)
+        return tensor
 
     def launch(self, name: str, fn: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
         """Run one op; report it when someone observes."""
@@ -161,6 +179,8 @@ class _View:
             return self._trace_call(name, value)
         if name == "copy_host_to_device_tensor":
             return self._host_write(value)
+        if name in UPLOADS:
+            return lambda *args, **kwargs: self._recorder.upload(name, value, args, kwargs)
         if name in ALLOCATES | READS:
             return lambda *args, **kwargs: self._recorder.guarded(name, value, args, kwargs)
         if isinstance(value, type) or not callable(value) or name in NOT_OPS or not name.islower():
