@@ -160,6 +160,18 @@ def test_timelines_are_of_the_program_s_length_and_bytes(comparison):
     assert not programs(comparison.entries[0].breakdown), "ttnn's ops have no threads"
 
 
+def test_without_times_the_page_says_so(comparison):
+    """As a simulator has it: ops and errors, nothing predicted, no programs that tell."""
+    entries = []
+    for e in comparison.entries:
+        lines = tuple(replace(line, us=None, predicted=None, counts=None) for line in e.breakdown.lines)
+        check, b = replace(e.check, target="simulator"), replace(e.breakdown, target="simulator", lines=lines)
+        entries.append(replace(e, check=check, breakdown=b, timing=None, why="a functional simulator has no clock"))
+    words = " ".join(Parsed(page(replace(comparison, entries=tuple(entries)), "ttsim")).words)
+    assert "No time op by op on this target." in words and "None was kept" in words
+    assert "op_graph: no time: a functional simulator has no clock" in words
+
+
 @pytest.mark.parametrize("longest", [0.7, 1, 9.8, 120, 449.5, 12345])
 def test_ticks_are_few_and_reach_the_end(longest):
     ticks = list(steps(longest))

@@ -60,17 +60,16 @@ class Chart:
 
 def chart(c: Comparison) -> Chart | None:
     """Bars of all that are right; None where nothing has a time op by op."""
-    drawn: list[Callable[[float], Bar]] = []
-    longest = floor = costs.floor_us(c.entries[0].check.case, c.entries[0].breakdown.chip)
-    for b in (e.breakdown for e in c.entries if e.passed):
-        for total, bar in ((b.predicted_us, _predicted), (b.total_us, _published)):
-            if total is not None:
-                longest = max(longest, total)
-                drawn.append(lambda scale, b=b, bar=bar: bar(b, scale))  # type: ignore[misc]
-    if not drawn:
+    floor = costs.floor_us(c.entries[0].check.case, c.entries[0].breakdown.chip)
+    right = [e.breakdown for e in c.entries if e.passed]
+    timed = [
+        (us, b, draw) for b in right for us, draw in ((b.predicted_us, _predicted), (b.total_us, _published)) if us
+    ]
+    if not timed:
         return None
+    longest = max(floor, *(us for us, _, _ in timed))
     scale = ROOM / (1.01 * longest)
-    bars = tuple(draw(scale) for draw in drawn)
+    bars = tuple(draw(b, scale) for _, b, draw in timed)
     ticks = tuple((us * scale, us) for us in steps(longest))
     kinds = {s.kind for bar in bars for s in bar.segments}
     return Chart(bars, floor, floor * scale, ticks, {k: name for k, name in BINDS.items() if k in kinds})
