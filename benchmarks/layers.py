@@ -1,6 +1,6 @@
 """Predicted us of a layer, by implementation, cache, rows and grid: the table of docs/fused.md.
 
-``python -m benchmarks.layers`` runs each layer once on the emulator, two minutes in all. Nothing is measured on a card.
+``python -m benchmarks.layers`` runs each layer once on the emulator, two minutes in all. None is measured on silicon.
 """
 
 from __future__ import annotations

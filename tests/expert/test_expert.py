@@ -185,7 +185,7 @@ def test_times_are_taken(emulator):
     e, p = expert(emulator), prompt(emulator)
     assert len(e.bench_step(p, repeats=2)) == 2
     e.close()
-    assert e.layer_us(p, replays=2) > 0
+    assert e.layer_us(p, rounds=2) > 0
     assert emulator.recorder.live_traces == 0
 
 
