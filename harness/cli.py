@@ -15,10 +15,11 @@ from rich.progress import BarColumn, Progress, SpinnerColumn, TextColumn, TimeEl
 from rich.table import Table
 
 from harness import calibration as calibration_module
+from harness import comparison_report, history_commands, program_report, record, registry, report
 from harness import doctor as doctor_module
 from harness import explain as explain_module
-from harness import program_report, record, registry, report
-from harness.breakdown import Breakdown, run_breakdown
+from harness import ops_csv as ops_csv_module
+from harness.breakdown import Breakdown, from_calls, run_breakdown
 from harness.case import CACHE_DTYPES, WEIGHT_DTYPES, Case, Inputs
 from harness.check import Progress as Report
 from harness.check import describe, run_check
@@ -26,6 +27,8 @@ from harness.compare import run_compare
 from harness.costs import CHIPS, Chip, parse_chip
 from harness.distributions import DISTRIBUTIONS
 from harness.errors import UsageError
+from harness.files import write_json, write_text
+from harness.history_commands import ResultsFolder, keep, results_folder
 from harness.shape import PRESETS, parse_shape
 from harness.targets import TARGETS, Target, open_target
 from harness.timeline import trace
@@ -157,6 +160,7 @@ def check(
     schedule_seed: Annotated[int, typer.Option(help="Order of threads and transfers in the second run; emulator.")] = 1,
     schedules: Annotated[int, typer.Option(help="Run again under so many orders, from that seed on; emulator.")] = 1,
     json: Json = None,
+    folder: ResultsFolder = None,
 ) -> None:
     """Is it right? Judges one layer against the torch oracle."""
     if not (1 <= schedules <= MOST_SCHEDULES and 0 <= schedule_seed < 2**32):
@@ -165,13 +169,14 @@ def check(
         raise UsageError(f"the {target} has one schedule, its own; --schedules and --schedule-seed are the emulator's")
     record.check_path(json)
     spec = registry.parse(implementation)
+    records = results_folder(folder)
     with open_target(target) as opened:
         with _progress(5) as progress:
             seeds = range(schedule_seed, schedule_seed + schedules)
             result = run_check(opened, spec, Inputs.random(case), progress, seeds)
         report.make_console().print(opened.opened, report.render_check(result), sep="\n")
-        if json:
-            record.write(json, "check", opened, record.check_dict(result))
+        lines = from_calls(result.implementation, opened, case, result.calls, result.counts)
+        keep(record.make("check", opened, record.check_result_dict(result, lines)), json, records)
         opened.exit_code = 0 if result.passed else 1
     raise typer.Exit(opened.exit_code)
 
@@ -179,29 +184,38 @@ def check(
 @app.command()
 @with_case
 def compare(
-    first: Annotated[str, typer.Argument(metavar="A", help="The implementation to compare with.")],
-    second: Annotated[str, typer.Argument(metavar="B", help="The other one.")],
+    implementations: Annotated[list[str], typer.Argument(metavar="A B...", help="All are compared with A.")],
     case: Case,
     target: TargetName = "emulator",
     chip: ChipName = "p150",
     calibration: CalibrationFile = None,
+    fail_on: Annotated[
+        str | None, typer.Option(metavar="slow", help="Exit with 1 if one is slower than A, or has no time.")
+    ] = None,
     timeline: TimelineFile = None,
     json: Json = None,
+    folder: ResultsFolder = None,
 ) -> None:
-    """Which is faster? Judges A and B on the same inputs, then shows their times side by side."""
+    """Which is faster? Judges all on the same inputs, then shows their times side by side."""
     record.check_path(json)
     _check_timeline(timeline, target)
-    specs = [registry.parse(first), registry.parse(second)]
+    if len(implementations) < 2:
+        raise UsageError("compare takes two implementations or more, the first being what the others are compared with")
+    if fail_on not in (None, "slow"):
+        raise UsageError(f"fail-on is {fail_on!r}; it must be slow")
+    if fail_on and target == "simulator":
+        raise UsageError("a functional simulator has no clock; --fail-on slow takes the emulator or the device")
+    specs = [registry.parse(text) for text in implementations]
+    records = results_folder(folder)
     trace_region = TRACE_REGION if target == "device" else 0
     with open_target(target, trace_region, chip=_chip(chip, calibration)) as opened:
-        with _progress(10) as progress:
+        with _progress(5 * len(specs)) as progress:
             result = run_compare(opened, specs, Inputs.random(case), progress, timeline is not None)
-        report.make_console().print(opened.opened, report.render_comparison(result), sep="\n")
+        report.make_console().print(opened.opened, comparison_report.render(result), sep="\n")
         if timeline:
-            record.write_json(timeline, trace([e.breakdown for e in result.entries]))
-        if json:
-            record.write(json, "compare", opened, record.comparison_dict(result))
-        opened.exit_code = 0 if result.passed else 1
+            write_json(timeline, trace([e.breakdown for e in result.entries]))
+        keep(record.make("compare", opened, record.comparison_dict(result)), json, records)
+        opened.exit_code = 0 if result.passed and not (fail_on and result.slow) else 1
     raise typer.Exit(opened.exit_code)
 
 
@@ -227,11 +241,18 @@ def breakdown(
     calibration: CalibrationFile = None,
     l1: L1 = False,
     timeline: TimelineFile = None,
+    ops_csv: Annotated[
+        Path | None,
+        typer.Option("--ops-csv", metavar="FILE", help="Write the ops as a CSV that tt-perf-report reads to FILE."),
+    ] = None,
     json: Json = None,
 ) -> None:
     """Where does the time go? A line per op of one layer."""
     record.check_path(json)
+    record.check_path(ops_csv, "--ops-csv")
     _check_timeline(timeline, target)
+    if ops_csv and target == "simulator":
+        raise UsageError("a functional simulator has no times; --ops-csv takes the emulator or the device")
     if l1 and target != "emulator":
         raise UsageError(f"--l1 shows where the emulator places buffers; the {target} does not tell")
     spec = registry.parse(implementation)
@@ -241,7 +262,9 @@ def breakdown(
         tables = [report.render_breakdown(result), *([program_report.l1(result)] if l1 else [])]
         report.make_console().print(opened.opened, *tables, sep="\n")
         if timeline:
-            record.write_json(timeline, trace([result]))
+            write_json(timeline, trace([result]))
+        if ops_csv:
+            write_text(ops_csv, ops_csv_module.text(result))
         if json:
             record.write(json, "breakdown", opened, record.breakdown_dict(result))
         opened.exit_code = 0
@@ -297,6 +320,9 @@ def doctor() -> None:
         table.add_row(f.name, f.text, f.needed_for, "" if f.found else f.advice)
     report.make_console().print(table)
     raise typer.Exit(0 if all(f.found for f in findings if f.needed_for == "all") else 1)
+
+
+history_commands.register(app)
 
 
 def main() -> None:

@@ -14,6 +14,7 @@ from pathlib import Path
 from harness.targets import OpCall
 
 ORIGIN = "published: measured on silicon with an older ttnn"
+WHY_NONE = "ops without a published time at this shape and config, or another card than the p150"
 LAYER_US = 497.0  # one layer, back to back in a trace; the ops one by one sum to 521
 
 # Weight shape -> for each activation: label, us with the tuned 1-D multicast config, us with ttnn's default.

@@ -1,17 +1,19 @@
-"""JSON records of what a command found, written whole or not at all."""
+"""JSON records of what a command found, and of what it was found on. docs/records.md has the schema."""
 
 from __future__ import annotations
 
 import dataclasses
-import json
+import hashlib
 import os
 import platform
-import tempfile
+import subprocess
 from collections.abc import Sequence
+from datetime import datetime, timezone
 from importlib import metadata
 from pathlib import Path
 from typing import Any
 
+import layer_impls
 from harness import costs
 from harness.breakdown import Breakdown, rates
 from harness.check import CheckResult
@@ -19,20 +21,37 @@ from harness.compare import Comparison
 from harness.emulator.programs import Counts
 from harness.errors import UsageError
 from harness.explain import OpShare
+from harness.files import write_json
+from harness.results import SCHEMA
 from harness.targets import Target
 
-SCHEMA = 1
+GIT_SECONDS = 10
 
 
-def environment() -> dict[str, str]:
-    """Versions that a result depends on."""
-    versions = {"python": platform.python_version(), "machine": platform.machine()}
-    for package in ("layerbench", "torch", "ttnn"):
+def environment() -> dict[str, Any]:
+    """What a result depends on: versions, and the state of the tree that has the implementations."""
+    found: dict[str, Any] = {"python": platform.python_version(), "machine": platform.machine()}
+    for package in ("layerbench", "torch", "numpy", "ttnn"):
         try:
-            versions[package] = metadata.version(package)
+            found[package] = metadata.version(package)
         except metadata.PackageNotFoundError:
-            versions[package] = "not installed"
-    return versions
+            found[package] = "not installed"
+    return {**found, "git": git_state(Path(layer_impls.__file__).parent)}
+
+
+def git_state(folder: Path) -> dict[str, str | None] | None:
+    """Commit, and a digest of the changes since (None: none); None where there is no git."""
+
+    def git(*args: str) -> bytes:
+        command = ["git", "-C", str(folder), *args]
+        return subprocess.run(command, capture_output=True, check=True, timeout=GIT_SECONDS).stdout
+
+    try:
+        commit = git("rev-parse", "HEAD").decode().strip()
+        changes = git("status", "--porcelain") + git("diff", "HEAD")
+    except (OSError, subprocess.SubprocessError):
+        return None
+    return {"commit": commit, "changes": hashlib.blake2b(changes, digest_size=6).hexdigest() if changes else None}
 
 
 def check_dict(r: CheckResult) -> dict[str, Any]:
@@ -82,12 +101,31 @@ def counts_dict(counts: Counts) -> dict[str, Any]:
     return {**vars(counts), "tile_ops": dict(counts.tile_ops)}
 
 
+def check_result_dict(r: CheckResult, b: Breakdown) -> dict[str, Any]:
+    """A check for JSON, in the form of a comparison."""
+    return {"passed": r.passed, "entries": [{"check": check_dict(r), "breakdown": breakdown_dict(b)}]}
+
+
 def comparison_dict(c: Comparison) -> dict[str, Any]:
     """A comparison for JSON."""
     entries = [
-        {"check": check_dict(e.check), "breakdown": breakdown_dict(e.breakdown), "device_us": e.us} for e in c.entries
+        {
+            "check": check_dict(e.check),
+            "breakdown": breakdown_dict(e.breakdown),
+            "timing": dataclasses.asdict(e.timing) if e.timing else None,
+            "why_no_time": e.why or None,
+            "after_timing": [p.as_dict() for p in e.after],
+        }
+        for e in c.entries
     ]
-    return {"passed": c.passed, "origin": c.origin, "why_no_time": c.why or None, "entries": entries}
+    again = dataclasses.asdict(c.again) if c.again else None
+    return {
+        "passed": c.passed,
+        "origin": c.origin,
+        "clock_mhz": c.clock_mhz,
+        "entries": entries,
+        "first_again": again,
+    }
 
 
 def explanation_dict(b: Breakdown, ops: Sequence[OpShare]) -> dict[str, Any]:
@@ -107,31 +145,34 @@ def check_path(path: Path | None, option: str = "--json") -> None:
         return
     if path.is_dir() or not path.name:
         raise UsageError(f"cannot write {path}: it is a folder; {option} takes a file")
+    if path.exists() and not path.is_file():
+        raise UsageError(f"cannot write {path}: it is a device; {option} takes a file")
     if not path.parent.is_dir():
         raise UsageError(f"cannot write {path}: there is no folder {path.parent}")
     if not os.access(path.parent, os.W_OK):
         raise UsageError(f"cannot write {path}: the folder {path.parent} is not writable")
 
 
-def write(path: Path, command: str, target: Target, result: dict[str, Any]) -> None:
+def make(command: str, target: Target, result: dict[str, Any]) -> dict[str, Any]:
     """A command's result, with what it was found on."""
-    record = {
+    grid, chip, emulated = target.device.compute_with_storage_grid_size(), target.chip, target.name == "emulator"
+    device = {
+        "grid": f"{grid.x}x{grid.y}",
+        "chip": chip.name if emulated else None,
+        "clock_mhz": round(chip.clock * 1e3) if emulated else result.get("clock_mhz"),
+        "calibration": chip.calibration if emulated else None,
+    }
+    return {
         "schema": SCHEMA,
         "command": command,
+        "time": datetime.now(timezone.utc).isoformat(),
         "target": target.name,
         "opened": target.opened,
-        "environment": environment(),
+        "environment": {**environment(), **device},
         "result": result,
     }
-    write_json(path, record, indent=2)
 
 
-def write_json(path: Path, data: dict[str, Any], indent: int | None = None) -> None:
-    """Write beside the file and rename, so that a reader sees the old file or the new one."""
-    separators = (",", ":") if indent is None else None
-    try:
-        with tempfile.NamedTemporaryFile("w", dir=path.parent, prefix=f".{path.name}.", delete=False) as file:
-            json.dump(data, file, indent=indent, separators=separators)
-        os.replace(file.name, path)
-    except OSError as error:
-        raise UsageError(f"cannot write {path}: {error.strerror}") from error
+def write(path: Path, command: str, target: Target, result: dict[str, Any]) -> None:
+    """The same into a file."""
+    write_json(path, make(command, target, result), indent=2)

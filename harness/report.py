@@ -9,7 +9,6 @@ from rich.text import Text
 from harness import costs, program_report, published
 from harness.breakdown import Breakdown, OpLine
 from harness.check import CheckResult
-from harness.compare import Comparison, Entry
 from harness.program_report import us
 from harness.verdict import Part
 
@@ -92,7 +91,7 @@ def render_breakdown(b: Breakdown) -> RenderableType:
     table.add_column("ttnn call")
     table.add_column("in")
     table.add_column("out")
-    table.add_column(_time_name(b), justify="right", footer=us(b.total_us))
+    table.add_column(time_name(b), justify="right", footer=us(b.total_us))
     predicts = b.target == "emulator"
     if predicts:
         table.add_column(PREDICTED, justify="right", footer=us(b.predicted_us))
@@ -108,113 +107,29 @@ def render_breakdown(b: Breakdown) -> RenderableType:
             ", ".join(map(str, call.inputs)),
             ", ".join(map(str, call.outputs)),
             us(line.us),
-            *(_prediction(line) if predicts else ()),
+            *(prediction(line) if predicts else ()),
             f"{call.host_s:.3f}",
         )
-    parts: list[RenderableType] = [table, *_origins([b], b.origin, "no time for this target, shape and config")]
+    parts: list[RenderableType] = [table, *origins([b], b.origin, "no time for this target, shape and config")]
     if any(line.counts for line in b.lines):
         parts += [program_report.rates([b]), program_report.counts(b)]
     return Group(*parts)
 
 
-def _time_name(b: Breakdown) -> str:
+def time_name(b: Breakdown) -> str:
     return "published us" if b.target == "emulator" else "device us"
 
 
-def _prediction(line: OpLine) -> tuple[str, str, str]:
+def prediction(line: OpLine) -> tuple[str, str, str]:
     """Predicted us, the resource that binds, achieved GB/s."""
     p = line.predicted
     return (us(p.us), p.binds, f"{p.gb_s:.0f}") if p else ("-", "-", "-")
 
 
-def render_comparison(c: Comparison) -> RenderableType:
-    """The verdicts beside each other, then the ops beside each other."""
-    base = c.entries[0]
-    table = Table(title=f"compare: {base.check.case}", title_justify="left")
-    predicts = base.breakdown.target == "emulator"
-    predicted = (PREDICTED, "/ first") if predicts else ()
-    for name in (
-        "implementation", "verdict", "ops", _time_name(base.breakdown), "/ first", *predicted,
-        "output PCC", "update PCC", "max abs", "host s",
-    ):  # fmt: skip
-        table.add_column(name, justify="left" if name in ("implementation", "verdict") else "right")
-    for entry in c.entries:
-        table.add_row(*_summary(c, entry, base))
-    breakdowns = [e.breakdown for e in c.entries]
-    parts: list[RenderableType] = [table, *_origins(breakdowns, c.origin, c.why)]
-    for entry in c.entries:
-        for part in entry.check.parts:
-            if not part.passed:
-                parts.append(Text(f"{entry.check.implementation}: {part.title}: {part.failure}", style="red"))
-    if any(line.counts for b in breakdowns for line in b.lines):
-        parts.append(program_report.rates(breakdowns))
-    if all(e.breakdown.lines for e in c.entries):
-        parts.append(_side_by_side(c))
-    return Group(*parts)
-
-
-def _summary(c: Comparison, entry: Entry, base: Entry) -> list[str | Text]:
-    check = entry.check
-    output, update = check.part("output"), check.part("update")
-    times = [(entry.us, base.us)]
-    if entry.breakdown.target == "emulator":
-        # Without a passed check nothing is compared.
-        shown = c.passed
-        times.append((entry.breakdown.predicted_us if shown else None, base.breakdown.predicted_us))
-    return [
-        check.implementation,
-        mark(check.passed),
-        str(len(check.calls)),
-        *(text for own, first in times for text in (us(own), _ratio(own, first) if entry is not base else "-")),
-        f"{output.numbers['pcc']:.6f}" if output else "-",
-        f"{update.numbers['pcc']:.6f}" if update else "-",
-        f"{output.numbers['max_abs']:.4f}" if output else "-",
-        f"{check.host_s:.2f}",
-    ]
-
-
-def _ratio(own: float | None, first: float | None) -> str:
-    return f"{own / first:.2f}x" if own and first else "-"
-
-
-def _side_by_side(c: Comparison) -> Table:
-    """Ops in the order of the first; what only another has comes after."""
-    table = Table(title="op by op", title_justify="left", show_footer=True)
-    table.add_column("op", footer="sum of the ops")
-    for entry in c.entries:
-        b = entry.breakdown
-        table.add_column(f"{b.implementation}\n{_time_name(b)}", justify="right", footer=us(b.total_us))
-        if b.target == "emulator":
-            table.add_column(f"\n{PREDICTED}", justify="right", footer=us(b.predicted_us))
-            table.add_column("\nbinds", footer="")
-    columns = [_by_label(entry.breakdown) for entry in c.entries]
-    labels = list(dict.fromkeys(label for column in columns for label in column))
-    for label in labels:
-        cells: list[str] = []
-        for entry, column in zip(c.entries, columns, strict=True):
-            line, predicts = column.get(label), entry.breakdown.target == "emulator"
-            cells.append(us(line.us) if line else "")
-            if predicts:
-                cells.extend(_prediction(line)[:2] if line else ("", ""))
-        table.add_row(label, *cells)
-    return table
-
-
-def _by_label(b: Breakdown) -> dict[str, OpLine]:
-    """Label -> line; a label that comes again gets its number."""
-    result: dict[str, OpLine] = {}
-    for line in b.lines:
-        label, n = line.label, 2
-        while label in result:
-            label, n = f"{line.label} ({n})", n + 1
-        result[label] = line
-    return result
-
-
-def _origins(breakdowns: list[Breakdown], origin: str | None, why: str) -> list[Text]:
+def origins(breakdowns: list[Breakdown], origin: str | None, why: str) -> list[Text]:
     """Where each kind of time comes from, what a dash means, and the DRAM floor."""
     first = breakdowns[0]
-    name = _time_name(first)
+    name = time_name(first)
     note = f" (op_graph back to back: {published.LAYER_US:.0f} us)" if origin == published.ORIGIN else ""
     lines = [f"{name}: {origin}{note}" if origin else f"{name}: none ({why})"]
     if origin and why:
@@ -234,14 +149,14 @@ def _origins(breakdowns: list[Breakdown], origin: str | None, why: str) -> list[
 
 
 def _floor(breakdowns: list[Breakdown]) -> str:
-    """The DRAM floor of the layer, and its share of each predicted time."""
+    """The DRAM floor of the layer, and its share of the predicted time, of one implementation."""
     case, chip = breakdowns[0].case, breakdowns[0].chip
     floor_us = costs.floor_us(case, chip)
-    shares = [
-        f"{floor_us / b.predicted_us:.0%} of {b.implementation} (predicted)" for b in breakdowns if b.predicted_us
-    ]
     floor = (
         f"DRAM floor: {floor_us:.1f} us for the layer's {costs.floor_bytes(case) / 1e6:.1f} MB "
         f"at {chip.dram_best:.0f} GB/s"
     )
-    return f"{floor}; {', '.join(shares)}" if shares else floor
+    first = breakdowns[0]
+    if len(breakdowns) > 1 or not first.predicted_us:
+        return floor
+    return f"{floor}; {floor_us / first.predicted_us:.0%} of {first.implementation} (predicted)"

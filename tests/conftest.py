@@ -7,6 +7,7 @@ import os
 import subprocess
 import sys
 from collections.abc import Iterator
+from pathlib import Path
 
 import pytest
 from hypothesis import HealthCheck, settings
@@ -24,6 +25,14 @@ def simulator_missing() -> str | None:
     if importlib.util.find_spec("ttnn") is None:
         return "the real ttnn is not installed"
     return None if find_simulator() else "no simulator in ~/sim and no TT_METAL_SIMULATOR"
+
+
+@pytest.fixture(autouse=True)
+def results_folder(tmp_path_factory, monkeypatch) -> Path:
+    """Where commands keep their records, so that none lands in the folder the tests run in."""
+    folder = tmp_path_factory.mktemp("results")
+    monkeypatch.setenv("LAYERBENCH_RESULTS", str(folder))
+    return folder
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:

@@ -29,10 +29,11 @@ def test_check_passes_and_writes_its_record(tmp_path):
     assert done.returncode == 0, done.stderr
     assert "PASS op_graph on the emulator: 19 ops" in done.stdout
     record = json.loads(path.read_text())
-    assert record["schema"] == 1 and record["command"] == "check" and record["target"] == "emulator"
-    parts = {p["name"]: p for p in record["result"]["parts"]}
+    assert record["schema"] == 2 and record["command"] == "check" and record["target"] == "emulator"
+    (entry,) = record["result"]["entries"]
+    parts = {p["name"]: p for p in entry["check"]["parts"]}
     assert parts["output"]["pcc"] > 0.9998 and all(p["passed"] for p in parts.values())
-    assert record["result"]["case"]["shape"]["hidden"] == 512
+    assert entry["check"]["case"]["shape"]["hidden"] == 512 and entry["breakdown"]["predicted_us"] > 100
     assert list(tmp_path.iterdir()) == [path], "nothing else is left behind"
 
 
@@ -44,8 +45,9 @@ def test_compare_shows_both_beside_each_other_with_the_origin_of_the_times(tmp_p
     assert "published us: published: measured on silicon with an older ttnn" in done.stdout
     assert "predicted us (ttnn 0.81.1): predicted, not measured on silicon; calibration p150" in done.stdout
     assert "DRAM floor: 120.1 us for the layer's 60.0 MB at 500 GB/s" in done.stdout
+    assert "op_graph:attn=standard: SLOW (predicted): +12.1%, beyond 2%" in done.stdout
     entries = json.loads(path.read_text())["result"]["entries"]
-    assert [e["device_us"] for e in entries] == [pytest.approx(521.0), pytest.approx(861.7)]
+    assert [e["breakdown"]["device_us"] for e in entries] == [pytest.approx(521.0), pytest.approx(861.7)]
     assert all(e["check"]["passed"] for e in entries)
     predicted = [e["breakdown"]["predicted_us"] for e in entries]
     assert 400 < predicted[0] < predicted[1], "beside the published times, never instead of them"
@@ -93,7 +95,7 @@ def test_list_and_doctor():
 @pytest.mark.parametrize(
     "args, message",
     [
-        (("check", "nothing"), "unknown implementation 'nothing'; known: heads_rope, norm_residual, op_graph"),
+        (("check", "nothing"), "unknown implementation 'nothing'; known: "),
         (("check", "op_graph:warp=9"), "op_graph has no option 'warp'"),
         (("check", "op_graph", "--seq-len", "8129"), "seq-len is 8129; it must lie in 1..8128"),
         (("check", "op_graph", "--max-seq", "1000"), "max-seq is 1000; it must be a multiple of the tile"),
@@ -106,7 +108,9 @@ def test_list_and_doctor():
         (("check", "op_graph", "--seed", "x"), "'--seed'"),
         (("check", "op_graph", "--frobnicate"), "--frobnicate"),
         (("check",), "Missing argument"),
-        (("compare", "op_graph"), "Missing argument"),
+        (("compare", "op_graph"), "compare takes two implementations or more"),
+        (("compare", "op_graph", "op_graph", "--fail-on", "ambg"), "fail-on is 'ambg'; it must be slow"),
+        (("compare", "op_graph", "op_graph", "--fail-on", "slow", "--target", "simulator"), "has no clock"),
         (("breakdown", "op_graph", "--chip", "p300"), "unknown chip 'p300'; known: p150, p100a"),
         (("breakdown", "op_graph", "--chip", "p100a", "--target", "simulator"),
          "the simulator is what it is; --chip and --calibration are for the emulator's predictions"),
@@ -134,7 +138,18 @@ def test_a_wrong_layer_exits_with_1_and_is_not_timed(tmp_path, monkeypatch, caps
         "        return self.env.ttnn.add(out, out)\n"
     )
     monkeypatch.setattr(layer_impls, "__path__", [*layer_impls.__path__, str(tmp_path)])
-    code, stdout, _ = run_main(monkeypatch, capsys, "compare", "op_graph", "doubled", *SMALL)
+    others = ("op_graph:attn=standard", "doubled")
+    code, stdout, _ = run_main(monkeypatch, capsys, "compare", "op_graph", *others, *SMALL)
     assert code == 1
-    assert "doubled: output: relative L2" in stdout
-    assert "published us: none (a check failed, and what is wrong is not timed)" in stdout
+    assert "doubled: output: relative L2" in stdout and "doubled: no time: what is wrong is not timed" in stdout
+    assert "op_graph:attn=standard: FAST (predicted)" in stdout, "the others are compared all the same"
+    by_op = stdout[stdout.index("op by op") :]
+    assert "attn=standard" in by_op and "doubled" not in by_op
+
+
+def test_fail_on_slow(monkeypatch, capsys):
+    pair = ("op_graph:attn=standard", "op_graph")
+    code, stdout, _ = run_main(monkeypatch, capsys, "compare", *pair, *SMALL, "--fail-on", "slow")
+    assert code == 1 and "op_graph: SLOW (predicted)" in stdout and "FAIL" not in stdout
+    code, _, _ = run_main(monkeypatch, capsys, "compare", *reversed(pair), *SMALL, "--fail-on", "slow")
+    assert code == 0

@@ -106,7 +106,7 @@ def test_traces_are_timed_in_turn_and_freed(emulator):
     live = len(emulator.device.dram.live)
     with timing.captured(emulator, bench.run, set(), repeats=2) as one:
         with timing.captured(emulator, bench.run, set(), repeats=2) as two:
-            samples = timing.interleaved_us(emulator, [one, two], replays=4)
+            samples = timing.interleaved_us(emulator, [one, two], rounds=4)
         assert emulator.recorder.live_traces == 1
     assert [len(s) for s in samples] == [4, 4] and all(us > 0 for s in samples for us in s)
     assert emulator.recorder.live_traces == 0

@@ -9,7 +9,7 @@ from datetime import datetime, timezone
 from pathlib import Path
 from typing import Any
 
-from harness import record
+from harness import files, record
 from harness.calibration.run import Calibration, Side
 from harness.costs import Chip
 from harness.costs.chip import constants
@@ -21,7 +21,7 @@ KIND, SCHEMA = "layerbench calibration", 1
 
 def write(path: Path, c: Calibration, target: Target) -> None:
     """Write it whole or not at all. Raises ``UsageError`` where that cannot be."""
-    record.write_json(
+    files.write_json(
         path,
         {
             "kind": KIND,

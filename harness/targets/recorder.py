@@ -25,10 +25,11 @@ NAMESPACES = ("experimental", "transformer")
 
 @dataclass(frozen=True)
 class TensorInfo:
-    """Shape and dtype (`bf16`, `bfp8`, ...) of a tensor at the moment of a call."""
+    """Shape, dtype (`bf16`, `bfp8`, ...) and memory (`DRAM` or `L1`) of a tensor at the moment of a call."""
 
     shape: tuple[int, ...]
     dtype: str
+    memory: str = "DRAM"
 
     def __str__(self) -> str:
         dims = list(self.shape)
@@ -57,7 +58,7 @@ def _info(value: Any) -> TensorInfo | None:
     if not hasattr(value, "buffer_address") or not hasattr(value, "dtype"):
         return None
     dtype = getattr(value.dtype, "name", str(value.dtype))
-    return TensorInfo(tuple(value.shape), SHORT.get(dtype, dtype.lower()))
+    return TensorInfo(tuple(value.shape), SHORT.get(dtype, dtype.lower()), value.memory_config().buffer_type.name)
 
 
 def _infos(values: Any) -> tuple[TensorInfo, ...]:
@@ -117,9 +118,15 @@ class Recorder:
 
     def launch(self, name: str, fn: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
         """Run one op; report it when someone observes."""
+        with self.watched(name):
+            return self._launch(name, fn, args, kwargs)
+
+    @contextmanager
+    def watched(self, name: str) -> Iterator[None]:
+        """What the block runs on the device must end some time (see targets/target.py)."""
         self.running = (name, time.monotonic())
         try:
-            return self._launch(name, fn, args, kwargs)
+            yield
         finally:
             self.running = None
 
