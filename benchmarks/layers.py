@@ -1,6 +1,6 @@
 """Predicted us of a layer, by implementation, cache, rows and grid: the table of docs/fused.md.
 
-``python -m benchmarks.layers`` runs each layer once on the emulator, two minutes in all. Nothing is measured on silicon.
+``python -m benchmarks.layers`` runs each layer once on the emulator, two minutes in all. None is measured on silicon.
 """
 
 from __future__ import annotations
@@ -15,7 +15,9 @@ from harness.targets import open_target
 
 IMPLEMENTATIONS = ("op_graph", "partly_fused", "fused_blocks")
 GRIDS, CACHES, ROWS = ((11, 10), (13, 10)), ("bf16", "bfp8"), (4700, 1024)
-HEAD = "| grid | cache | S | " + " | ".join(IMPLEMENTATIONS) + " | its programs, and what binds each | floor | of it |\n"
+HEAD = (
+    "| grid | cache | S | " + " | ".join(IMPLEMENTATIONS) + " | its programs, and what binds each | floor | of it |\n"
+)
 
 
 def layer(grid: tuple[int, int], name: str, inputs: Inputs) -> Breakdown:

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import inspect
 import os
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated
 
 import typer
 from rich.progress import BarColumn, Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
@@ -20,17 +19,19 @@ from harness import doctor as doctor_module
 from harness import explain as explain_module
 from harness import ops_csv as ops_csv_module
 from harness.breakdown import Breakdown, from_calls, run_breakdown
-from harness.case import CACHE_DTYPES, WEIGHT_DTYPES, Case, Inputs
+from harness.case import Case, Inputs
 from harness.check import Progress as Report
 from harness.check import describe, run_check
 from harness.compare import run_compare
-from harness.costs import CHIPS, Chip, parse_chip
+from harness.costs import Chip, parse_chip
 from harness.distributions import DISTRIBUTIONS
 from harness.errors import UsageError
+from harness.expert import commands as expert_commands
 from harness.files import write_json, write_text
 from harness.history_commands import ResultsFolder, keep, results_folder
-from harness.shape import PRESETS, parse_shape
-from harness.targets import TARGETS, Target, open_target
+from harness.options import Cache, ChipName, Json, MaxSeq, RopeDelta, Seed, SeqLen, Shape, TargetName, Weights, takes
+from harness.shape import parse_shape
+from harness.targets import Target, open_target
 from harness.timeline import trace
 from harness.timing import TRACE_REGION
 
@@ -44,24 +45,14 @@ app = typer.Typer(
 ClickError: type[Exception] = next(c for c in typer.BadParameter.__mro__ if c.__name__ == "ClickException")
 MOST_SCHEDULES = 10_000
 Impl = Annotated[str, typer.Argument(metavar="IMPL", help="An implementation, as op_graph:attn=standard.")]
-Shape = Annotated[str, typer.Option(help=f"{', '.join(PRESETS)}; then ,field=value to change one.")]
 Layer = Annotated[int, typer.Option(help="Which layer; its weights and inputs are its own.")]
-SeqLen = Annotated[int, typer.Option("--seq-len", "-S", help="Valid rows S of the cache.")]
-MaxSeq = Annotated[int, typer.Option("--max-seq", help="Rows Smax of the cache.")]
-RopeDelta = Annotated[int, typer.Option(help="Own positions are i + rope_delta + S.")]
-Weights = Annotated[str, typer.Option(help=f"{' or '.join(WEIGHT_DTYPES)}.")]
-Cache = Annotated[str, typer.Option(help=f"{' or '.join(CACHE_DTYPES)}.")]
-Seed = Annotated[int, typer.Option(help="Weights and inputs come from it.")]
 InputsName = Annotated[str, typer.Option("--inputs", help=f"{', '.join(DISTRIBUTIONS)}.")]
-TargetName = Annotated[str, typer.Option("--target", help=f"{', '.join(TARGETS)}.")]
-ChipName = Annotated[str, typer.Option("--chip", help=f"{' or '.join(CHIPS)}: which card to predict; emulator.")]
 CalibrationFile = Annotated[
     Path | None,
     typer.Option(
         "--calibration", metavar="FILE", help="Predict with FILE's constants, by layerbench calibrate; emulator."
     ),
 ]
-Json = Annotated[Path | None, typer.Option("--json", metavar="FILE", help="Also write the result to FILE.")]
 L1 = Annotated[
     bool, typer.Option("--l1", help="Also what programs of kernels hold of the L1 of their cores; emulator.")
 ]
@@ -86,22 +77,7 @@ def case_options(
     return Case(parse_shape(shape), layer, seq_len, max_seq, rope_delta, weights, cache, seed, inputs)
 
 
-def with_case(command: Callable[..., None]) -> Callable[..., None]:
-    """Put the options of a case in the place of the command's parameter `case`."""
-    options = inspect.signature(case_options, eval_str=True).parameters
-    own = inspect.signature(command, eval_str=True).parameters
-    parameters = [p for name, p in own.items() if name != "case"] + list(options.values())
-
-    def run(**given: Any) -> None:
-        case = case_options(**{name: given.pop(name) for name in options})
-        command(case=case, **given)
-
-    run.__name__, run.__doc__ = command.__name__, command.__doc__
-    run.__signature__ = inspect.Signature(  # type: ignore[attr-defined]
-        [p.replace(kind=inspect.Parameter.KEYWORD_ONLY) for p in parameters]
-    )
-    run.__annotations__ = {p.name: p.annotation for p in parameters}
-    return run
+with_case = takes("case", case_options)
 
 
 @contextmanager
@@ -332,6 +308,7 @@ def doctor() -> None:
 
 
 history_commands.register(app)
+expert_commands.register(app)
 
 
 def main() -> None:

@@ -140,19 +140,21 @@ def _reasons(c: Comparison) -> list[str]:
 def _legend(c: Comparison, right: list[Breakdown]) -> list[Text]:
     """Where the times come from."""
     first = c.entries[0].breakdown
+    if not right:
+        return []
     if _predicts(c):
         why = "" if all(b.total_us is not None for b in right) else published.WHY_NONE
         known = published.ORIGIN if any(b.total_us is not None for b in right) else None
         if first.target == "simulator":
             why = "a functional simulator has no clock"
-        lines = origins(right or [first], known, why)
+        lines = origins(right, known, why)
     else:
         rounds = "the median of n rounds, each round one sample of all in a random order, then in the reverse of it"
         clock = f"; clock {c.clock_mhz} MHz" if c.clock_mhz else ""
         lines = [
             Text(f"device us: {c.origin}{clock}; {rounds}", style="dim"),
             Text(f"difference: the median over the rounds, and its {paired.CONFIDENCE} % interval", style="dim"),
-            *origins(right or [first], None, "")[1:],
+            *origins(right, None, "")[1:],
         ]
     # The last is about the host.
     return [*lines[:-1], Text(f"host s: this machine, for one layer; all of it took {c.host_s:.0f} s", style="dim")]
@@ -160,14 +162,15 @@ def _legend(c: Comparison, right: list[Breakdown]) -> list[Text]:
 
 def _side_by_side(breakdowns: list[Breakdown]) -> Table:
     """Ops in the order of the first; what only another has comes after. Of three and more, the predicted time alone."""
-    table = Table(title="op by op", title_justify="left", show_footer=True)
-    table.add_column("op", footer="sum of the ops")
     few = len(breakdowns) < 3
+    title = "op by op" if few else f"op by op: {PREDICTED}"
+    table = Table(title=title, title_justify="left", show_footer=True)
+    table.add_column("op", footer="sum of the ops", no_wrap=True)
     for b in breakdowns:
         if few:
             table.add_column(f"{b.implementation}\n{time_name(b)}", justify="right", footer=us(b.total_us))
-        name = f"\n{PREDICTED}" if few else f"{b.implementation}\n{PREDICTED}"
-        table.add_column(name, justify="right", footer=us(b.predicted_us))
+        name = f"\n{PREDICTED}" if few else b.implementation
+        table.add_column(name, justify="right", footer=us(b.predicted_us), overflow="fold")
         if few:
             table.add_column("\nbinds", footer="")
     columns = [_by_label(b) for b in breakdowns]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import json
+import math
 import os
 import secrets
 from collections.abc import Mapping
@@ -32,5 +33,18 @@ def write_text(path: Path, text: str) -> None:
 
 
 def write_json(path: Path, data: Mapping[str, Any], indent: int | None = None) -> None:
-    """The same for JSON; without `indent` in one line."""
-    write_text(path, json.dumps(data, indent=indent, separators=(",", ":") if indent is None else None))
+    """The same for JSON; without `indent` in one line. JSON knows no NaN and no infinity: they become null."""
+    separators = (",", ":") if indent is None else None
+    try:
+        text = json.dumps(data, indent=indent, separators=separators, allow_nan=False)
+    except ValueError:
+        text = json.dumps(_finite(data), indent=indent, separators=separators, allow_nan=False)
+    write_text(path, text)
+
+
+def _finite(data: Any) -> Any:
+    if isinstance(data, Mapping):
+        return {key: _finite(value) for key, value in data.items()}
+    if isinstance(data, (list, tuple)):
+        return [_finite(value) for value in data]
+    return None if isinstance(data, float) and not math.isfinite(data) else data

@@ -40,7 +40,7 @@ def text(b: Breakdown) -> str:
     """A line per op, after one of column names."""
     rows = [_row(n, line, b) for n, line in enumerate(b.lines)]
     file = io.StringIO()
-    writer = csv.DictWriter(file, list(rows[0]))
+    writer = csv.DictWriter(file, list(rows[0]) if rows else [])
     writer.writeheader()
     writer.writerows(rows)
     return file.getvalue()

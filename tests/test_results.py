@@ -64,6 +64,11 @@ def test_a_file_gets_the_mode_that_any_new_file_gets(tmp_path):
     assert (tmp_path / "a.json").stat().st_mode & 0o777 == 0o640
 
 
+def test_what_is_not_finite_is_null(tmp_path):
+    files.write_json(tmp_path / "a.json", {"a": [1.5, float("nan")], "b": {"c": float("inf")}})
+    assert json.loads((tmp_path / "a.json").read_text()) == {"a": [1.5, None], "b": {"c": None}}
+
+
 def test_a_write_that_fails_leaves_the_old_file_and_nothing_else(tmp_path, monkeypatch):
     path = tmp_path / "a.json"
     files.write_json(path, {"a": 1})
