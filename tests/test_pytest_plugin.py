@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import sys
 from pathlib import Path
 
@@ -9,6 +10,8 @@ import pytest
 
 pytest_plugins = ["pytester"]
 ROOT = Path(__file__).parents[1]
+# pytester gives each test a home of its own, where all would be compiled anew.
+CACHE = os.environ.get("LAYERBENCH_CACHE", str(Path.home() / ".cache" / "layerbench"))
 CHOSEN = "test_check and tiny or moved"  # of the battery; all of it takes a minute
 WRONG = """
 import layer_impls
@@ -26,6 +29,7 @@ class Wrong(Base):
 def battery(pytester, monkeypatch):
     """pytest with the plugin and `args`, in a process of its own and in a folder with an author's `wrong.py`."""
     monkeypatch.setenv("PYTHONPATH", str(ROOT))
+    monkeypatch.setenv("LAYERBENCH_CACHE", CACHE)
     mine = pytester.mkdir("mine")
     (mine / "wrong.py").write_text(SCALED)
     pytester.makeconftest(WRONG.format(folder=str(mine)))
