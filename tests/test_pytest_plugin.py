@@ -12,7 +12,7 @@ pytest_plugins = ["pytester"]
 ROOT = Path(__file__).parents[1]
 # pytester gives each test a home of its own, where all would be compiled anew.
 CACHE = os.environ.get("LAYERBENCH_CACHE", str(Path.home() / ".cache" / "layerbench"))
-CHOSEN = "test_check and tiny or moved"  # of the battery; all of it takes a minute
+CHOSEN = "test_check and tiny or moved"  # of the battery; all of it takes minutes
 WRONG = """
 import layer_impls
 layer_impls.__path__.append({folder!r})
