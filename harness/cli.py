@@ -14,7 +14,7 @@ from rich.progress import BarColumn, Progress, SpinnerColumn, TextColumn, TimeEl
 from rich.table import Table
 
 from harness import calibration as calibration_module
-from harness import comparison_report, history_commands, program_report, record, registry, report
+from harness import comparison_report, history_commands, program_report, record, registry, report, starter
 from harness import doctor as doctor_module
 from harness import explain as explain_module
 from harness import html as html_report
@@ -290,6 +290,15 @@ def calibrate(
         report.make_console().print(opened.opened, calibration_module.render(result), sep="\n")
         calibration_module.write(file, result, opened)
         opened.exit_code = 0
+
+
+@app.command()
+def new(name: Annotated[str, typer.Argument(metavar="NAME", help="Of the implementation, as my_add.")]) -> None:
+    """A first kernel, ready to edit: writes kernels/NAME/ and layer_impls/NAME.py, which run as they are."""
+    kernel, implementation = starter.write(name)
+    print(
+        f"wrote {kernel}{os.sep} and {implementation}; next: layerbench check {name} --shape tiny -S 40 --max-seq 128"
+    )
 
 
 @app.command()

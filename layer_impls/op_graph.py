@@ -126,10 +126,8 @@ class OpGraph(Implementation):
         product = ttnn.multiply(gate, up, memory_config=ttnn.DRAM_MEMORY_CONFIG)
         ttnn.deallocate(gate)
         ttnn.deallocate(up)
-        down = self._linear(product, w["w2"], "w2")
+        x2 = self._down_projection(i, x1, product)
         ttnn.deallocate(product)
-        x2 = self._last_add(i, x1, down)
-        ttnn.deallocate(down)
         return x2
 
     def _input_norm(self, i: int, x: Any) -> Any:
@@ -147,6 +145,13 @@ class OpGraph(Implementation):
     def _mlp_norm(self, i: int, x1: Any) -> Any:
         """The norm of x1, by the second gamma of layer i."""
         return self._norm(x1, self.weights[i]["norm2"])
+
+    def _down_projection(self, i: int, x1: Any, product: Any) -> Any:
+        """x1 + product w2."""
+        down = self._linear(product, self.weights[i]["w2"], "w2")
+        x2 = self._last_add(i, x1, down)
+        self.env.ttnn.deallocate(down)
+        return x2
 
     def _last_add(self, i: int, x1: Any, down: Any) -> Any:
         """The output of layer i."""

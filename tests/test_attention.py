@@ -22,11 +22,11 @@ from harness.implementation import LayerEnv
 from harness.metrics import relative_l2
 from harness.registry import parse
 from harness.shape import PRESETS, TILE, LayerShape, parse_shape
+from harness.strategies import cases
 from harness.targets import open_target
 from layer_impls import attention
 from layer_impls.attention import split
 from tests.conftest import run_cli
-from tests.strategies import cases
 
 REAL = PRESETS["alpamayo2_super"]
 SMALL = parse_shape("small,head_dim=128,n_heads=6,n_kv_heads=3")

@@ -22,11 +22,11 @@ from harness.implementation import LayerEnv
 from harness.published import label_calls
 from harness.registry import parse
 from harness.shape import PRESETS, LayerShape, parse_shape
+from harness.strategies import cases
 from harness.targets import open_target
 from harness.weights import LayerWeights
 from layer_impls.norm_residual import place
 from tests.conftest import run_cli
-from tests.strategies import cases
 
 FUSED = ("norm_residual", "heads_rope", "partly_fused")
 UNEVEN = "small,tokens=96,hidden=352,n_heads=6,n_kv_heads=2,head_dim=128,inter=416"

@@ -18,9 +18,9 @@ from harness.errors import UsageError
 from harness.published import label_calls
 from harness.registry import parse
 from harness.shape import PRESETS, parse_shape
+from harness.strategies import cases
 from harness.targets import open_target
 from tests.conftest import run_cli
-from tests.strategies import cases
 from tests.test_cli import run_main
 from tests.test_fused import UNEVEN, check_moved_tensors, check_trace
 

@@ -22,11 +22,11 @@ from harness.errors import UsageError
 from harness.implementation import LayerEnv
 from harness.registry import parse
 from harness.shape import PRESETS, TILE, LayerShape, parse_shape
+from harness.strategies import cases
 from harness.targets import open_target
 from layer_impls._split_linear import SplitLinear, in_bank_order, share_starts
 from layer_impls._weights import bank_cores, deal, tiles_of, to_banks
 from tests.conftest import run_cli
-from tests.strategies import cases
 from tests.test_fused import UNEVEN, assert_right, check_trace
 
 STREAMED = ("swiglu", "linear_residual", "wo_swiglu")

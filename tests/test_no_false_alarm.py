@@ -11,8 +11,9 @@ from hypothesis import strategies as st
 from harness.case import Case, Inputs
 from harness.check import run_check
 from harness.registry import parse
+from harness.strategies import cases
 from harness.targets import open_target
-from tests.strategies import cases, op_graphs
+from tests.strategies import op_graphs
 
 SEEDS = (1, 2, 3)
 

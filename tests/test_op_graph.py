@@ -9,9 +9,10 @@ from harness.case import Case, Inputs
 from harness.check import run_check
 from harness.registry import parse
 from harness.shape import LayerShape
+from harness.strategies import cases
 from harness.targets import open_target
 from tests.conftest import run_cli
-from tests.strategies import cases, op_graphs
+from tests.strategies import op_graphs
 
 
 def assert_passes(target, spec: str, case: Case) -> None:

@@ -18,10 +18,10 @@ from harness.errors import UsageError
 from harness.implementation import LayerEnv
 from harness.registry import parse
 from harness.shape import PRESETS, TILE, LayerShape, parse_shape
+from harness.strategies import cases, shapes
 from harness.targets import open_target
 from layer_impls.qkv_heads import QkvHeads, plan
 from tests.conftest import run_cli
-from tests.strategies import cases, shapes
 from tests.test_fused import UNEVEN, check_moved_tensors, check_trace
 
 GRIDS = ((11, 10), (13, 10))

@@ -1,0 +1,146 @@
+"""What an implementation has to pass; `pytest --layer-impl NAME --layer-target T` runs it.
+
+A shape that the implementation refuses with a `UsageError` is skipped, the real one and the smallest excepted.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Sequence
+
+import pytest
+import torch
+from hypothesis import HealthCheck, Phase, given, reject, settings
+
+from harness import verdict
+from harness.bench import Bench
+from harness.case import Case, Inputs
+from harness.check import describe, run_check
+from harness.distributions import DISTRIBUTIONS
+from harness.dtypes import to_device
+from harness.errors import UsageError
+from harness.registry import Spec, parse
+from harness.shape import PRESETS, parse_shape
+from harness.strategies import cases
+from harness.targets import open_target
+from harness.verdict import Part
+
+TINY = Case(PRESETS["tiny"], S=40, Smax=128)
+SCHEDULES = range(1, 51)
+EXAMPLES = 10  # random shapes
+CASES = {
+    "tiny": TINY,
+    "one valid row": dataclasses.replace(TINY, S=1),
+    "no hidden rows": dataclasses.replace(TINY, S=96),
+    "S at the edge of a tile": dataclasses.replace(TINY, S=64),
+    "negative rope delta": dataclasses.replace(TINY, rope_delta=-40),
+    "bfp8 cache": dataclasses.replace(TINY, cache="bfp8"),
+    "bf16 weights": dataclasses.replace(TINY, weights="bf16"),
+    "uneven": Case(parse_shape("small,tokens=96,hidden=352,n_heads=6,n_kv_heads=2,inter=416"), S=33, Smax=256),
+    "real": Case(),
+}
+NEEDED = ("tiny", "real")
+
+
+@pytest.fixture(scope="module")
+def spec(request: pytest.FixtureRequest) -> Spec:
+    """The implementation, with its options."""
+    return parse(request.config.getoption("--layer-impl"))
+
+
+@pytest.fixture(scope="module")
+def target_name(request: pytest.FixtureRequest) -> str:
+    """Where to run it."""
+    name: str = request.config.getoption("--layer-target")
+    return name
+
+
+def failures(parts: Sequence[Part]) -> list[str]:
+    """A line for each part that failed."""
+    return [f"{part.title}: {part.failure}" for part in parts if not part.passed]
+
+
+def report(spec: Spec, case: Case, wrong: Sequence[str]) -> None:
+    """Fail with what was wrong, and on which inputs; without a traceback, which would be of this file."""
+    if wrong:
+        pytest.fail("\n".join([f"{spec} is wrong at {case.shape}, {case}", *wrong]), pytrace=False)
+
+
+def check(target_name: str, spec: Spec, case: Case, schedules: Sequence[int] = (1,)) -> None:
+    """`layerbench check`."""
+    with open_target(target_name) as target:
+        result = run_check(target, spec, Inputs.random(case), schedules=schedules)
+        target.exit_code = 0 if result.passed else 1
+    report(spec, case, failures(result.parts))
+
+
+@pytest.mark.parametrize("name", CASES)
+def test_check(target_name: str, spec: Spec, name: str) -> None:
+    """Right at the real shape, and where S, formats and sizes are at their edges."""
+    try:
+        check(target_name, spec, CASES[name])
+    except UsageError as error:
+        (pytest.fail if name in NEEDED else pytest.skip)(f"refused: {error}")
+
+
+@pytest.mark.parametrize("inputs", [name for name in DISTRIBUTIONS if name != "normal"])
+def test_inputs(target_name: str, spec: Spec, inputs: str) -> None:
+    """Right whatever the sizes of what it is given."""
+    check(target_name, spec, dataclasses.replace(TINY, inputs=inputs))
+
+
+@given(case=cases())
+@settings(
+    max_examples=EXAMPLES,
+    deadline=None,
+    database=None,
+    phases=[Phase.generate],  # a smaller example costs more time than it tells
+    suppress_health_check=[HealthCheck.too_slow, HealthCheck.filter_too_much],
+)
+def test_random_shapes(target_name: str, spec: Spec, case: Case) -> None:
+    """Right at legal shapes in legal contexts."""
+    try:
+        check(target_name, spec, case)
+    except UsageError:
+        reject()
+
+
+def test_schedules(target_name: str, spec: Spec) -> None:
+    """The same bits under 50 orders of threads and transfers."""
+    if target_name != "emulator":
+        pytest.skip(f"the {target_name} has one schedule, its own")
+    check(target_name, spec, TINY, SCHEDULES)
+
+
+def test_moved_tensors_and_context(target_name: str, spec: Spec) -> None:
+    """One prepared implementation, two calls: the second with tensors that lie elsewhere, and in another context."""
+    first = Inputs.random(TINY)
+    other = Inputs.random(dataclasses.replace(TINY, S=57, rope_delta=900, seed=5))
+    other = dataclasses.replace(other, weights=first.weights)
+    wrong: list[str] = []
+    with open_target(target_name) as target:
+        try:
+            bench = Bench.prepare(target, spec, first)
+            before = judged(bench, "first call", wrong)
+            bench.context.set_context(other.case.S, other.case.rope_delta)
+            # The first tensors stay, so that these lie elsewhere.
+            caches = other.caches("sevens")
+            x, k, v = (to_device(target.ttnn, target.device, t, "bf16") for t in (other.x, *caches))
+            judged(dataclasses.replace(bench, inputs=other, x=x, k=k, v=v), "moved tensors, another context", wrong)
+            bench.context.set_context(first.case.S, first.case.rope_delta)
+            if not torch.equal(judged(bench, "back again", wrong), before):
+                wrong.append("back again: other bits than in the first call; something of the second stays behind")
+        except (Exception, SystemExit) as error:
+            wrong.append(describe(error))
+        target.exit_code = 1 if wrong else 0
+    report(spec, first.case, wrong)
+
+
+def judged(bench: Bench, call: str, wrong: list[str]) -> torch.Tensor:
+    """Run once; what the oracle finds wrong is added to `wrong`. Returns the output."""
+    inputs, case = bench.inputs, bench.inputs.case
+    sent = bench.read(bench.k), bench.read(bench.v)
+    out = bench.read(bench.run())
+    rows = (bench.read(cache)[0, :, case.Smax - case.shape.tokens :] for cache in (bench.k, bench.v))
+    wrong += [f"{call}: {line}" for line in failures(verdict.layer(inputs, *sent, out, *rows))]
+    return out

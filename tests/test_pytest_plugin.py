@@ -1,0 +1,68 @@
+"""`pytest --layer-impl`: passes the right, fails the wrong in words, and is not there unless asked for."""
+
+from __future__ import annotations
+
+import os
+import sys
+from pathlib import Path
+
+import pytest
+
+pytest_plugins = ["pytester"]
+ROOT = Path(__file__).parents[1]
+# pytester gives each test a home of its own, where all would be compiled anew.
+CACHE = os.environ.get("LAYERBENCH_CACHE", str(Path.home() / ".cache" / "layerbench"))
+CHOSEN = "test_check and tiny or moved"  # of the battery; all of it takes minutes
+WRONG = """
+import layer_impls
+layer_impls.__path__.append({folder!r})
+"""
+SCALED = """
+from tests.wrong_layers import FAULTS
+Base = FAULTS["Scaled"].layer
+class Wrong(Base):
+    pass
+"""
+
+
+@pytest.fixture
+def battery(pytester, monkeypatch):
+    """pytest with the plugin and `args`, in a process of its own and in a folder with an author's `wrong.py`."""
+    monkeypatch.setenv("PYTHONPATH", str(ROOT))
+    monkeypatch.setenv("LAYERBENCH_CACHE", CACHE)
+    mine = pytester.mkdir("mine")
+    (mine / "wrong.py").write_text(SCALED)
+    pytester.makeconftest(WRONG.format(folder=str(mine)))
+    # Where layerbench is installed, its entry point would load the plugin too, and pytest refuses it twice.
+    monkeypatch.setenv("PYTEST_DISABLE_PLUGIN_AUTOLOAD", "1")
+    return lambda *args: pytester.run(sys.executable, "-m", "pytest", "-p", "harness.pytest_plugin", *args)
+
+
+def test_a_right_implementation_passes(battery):
+    battery("--layer-impl", "heads_rope", "-k", CHOSEN).assert_outcomes(passed=2, deselected=17)
+
+
+def test_a_wrong_one_fails_in_words(battery):
+    done = battery("--layer-impl", "wrong", "-k", CHOSEN)
+    done.assert_outcomes(failed=2, deselected=17)
+    done.stdout.fnmatch_lines(["wrong is wrong at LayerShape(tokens=32,*", "output: *", "first call: output: *"])
+    done.stdout.no_fnmatch_line("*Traceback*")
+
+
+@pytest.mark.parametrize(
+    "args, message",
+    [
+        (("--layer-impl", "op_grph"), "unknown implementation 'op_grph'; did you mean op_graph?"),
+        (("--layer-impl", "op_graph", "--layer-target", "moon"), "unknown target 'moon'; known: emulator, simulator"),
+    ],
+)
+def test_bad_usage_takes_one_line(battery, args, message):
+    done = battery(*args)
+    assert done.ret == pytest.ExitCode.USAGE_ERROR
+    done.stderr.fnmatch_lines([f"*{message}*"])
+
+
+def test_without_the_option_it_imports_nothing_heavy(pytester, battery):
+    pytester.makepyfile("import sys\ndef test_light(): assert not {'torch', 'hypothesis.core'} & set(sys.modules)")
+    (pytester.path / "conftest.py").unlink()
+    battery().assert_outcomes(passed=1)
