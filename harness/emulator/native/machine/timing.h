@@ -53,7 +53,7 @@ struct Transfer;
     /* Calls of the data-movement RISCs. */                                                                            \
     X(uint64_t, cb_call, 10, "cycles", A, "a call on a circular buffer")                                               \
     X(uint64_t, load, 8, "cycles", A, "a load from L1")                                                                \
-    X(uint64_t, store, 2, "cycles", A, "a store to L1")                                                                \
+    X(uint64_t, store, 5, "cycles", S, "a store to L1, one after the other; published for Wormhole")                   \
     X(uint64_t, poll, 20, "cycles", A, "a look at a semaphore or flag")                                                \
     /* Tensix. */                                                                                                      \
     X(double, unpack, 64, "B/cycle", A, "into a source register")                                                      \
