@@ -229,5 +229,5 @@ class Attention(OpGraph):
 
     def _place(self, core: Core) -> int:
         """NoC coordinates of a worker core, x in the upper half."""
-        noc = self.env.device.worker_core_from_logical_core(self.env.ttnn.CoreCoord(*core))
-        return noc.x << 16 | noc.y
+        x, y = self._noc(core)
+        return x << 16 | y

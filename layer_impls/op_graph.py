@@ -304,6 +304,11 @@ class OpGraph(Implementation):
             k_chunk //= 2
         raise UsageError(f"decode attention cannot hold {self.query_rows} query rows a KV head; use attn=standard")
 
+    def _noc(self, core: tuple[int, int]) -> tuple[int, int]:
+        """NoC coordinates of a worker core."""
+        noc = self.env.device.worker_core_from_logical_core(self.env.ttnn.CoreCoord(*core))
+        return noc.x, noc.y
+
 
 def _largest_divisor(n: int, limit: int) -> int:
     """The largest divisor of n that is at most `limit`."""
