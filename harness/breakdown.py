@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from statistics import median
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from harness import published, timing
 from harness.case import Case, Inputs
@@ -139,27 +139,41 @@ def run_breakdown(
     timeline   keep what programs of kernels did when; the emulator only
     """
     bench = Bench.prepare(target, spec, inputs)
+    keep = {bench.k.buffer_address(), bench.v.buffer_address()}
+    with keeping_timelines(target, timeline):
+        result, out = observe(target, str(spec), inputs.case, bench.run, keep, progress)
+    target.ttnn.deallocate(out)
+    bench.close()
+    return result
+
+
+def observe(
+    target: Target,
+    implementation: str,
+    case: Case,
+    run: Callable[[], Any],
+    keep: set[int],
+    progress: Progress = no_progress,
+) -> tuple[Breakdown, Any]:
+    """Run one layer of `case`: its breakdown, and what `run` returned. keep: buffers that ops write in place."""
     calls: list[OpCall] = []
     times: list[float] = []
     counts: list[ProgramCounts | None] = []
-    keep = {bench.k.buffer_address(), bench.v.buffer_address()}
 
-    def observe(call: OpCall) -> None:
+    def note(call: OpCall) -> None:
         calls.append(call)
         progress("ops", f"{len(calls)}: {call.name}")
         counts.append(program_counts(target, call))
         if target.name == "device":
             times.append(_op_us(target, lambda: call.fn(*call.args, **call.kwargs), keep))
 
-    with target.recorder.observe(observe), keeping_timelines(target, timeline):
-        out = bench.run()
-    target.ttnn.deallocate(out)
-    bench.close()
+    with target.recorder.observe(note):
+        out = run()
     if target.name != "device":
-        return from_calls(str(spec), target, inputs.case, calls, counts)
+        return from_calls(implementation, target, case, calls, counts), out
     labels = [e.label for e in published.label_calls(calls)]
     lines = tuple(OpLine(*line) for line in zip(labels, calls, times, strict=True))
-    return Breakdown(str(spec), target.name, target.chip, inputs.case, lines, timing.ORIGIN)
+    return Breakdown(implementation, target.name, target.chip, case, lines, timing.ORIGIN), out
 
 
 def _op_us(target: Target, call: Callable[[], object], keep: set[int]) -> float:

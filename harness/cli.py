@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import inspect
 import os
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated
 
 import typer
 from rich.progress import BarColumn, Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
@@ -19,14 +18,17 @@ from harness import doctor as doctor_module
 from harness import explain as explain_module
 from harness import program_report, record, registry, report
 from harness.breakdown import Breakdown, run_breakdown
-from harness.case import CACHE_DTYPES, WEIGHT_DTYPES, Case, Inputs
+from harness.case import Case, Inputs
 from harness.check import Progress as Report
 from harness.check import describe, run_check
 from harness.compare import run_compare
-from harness.costs import CHIPS, Chip, parse_chip
+from harness.costs import Chip, parse_chip
+from harness.distributions import DISTRIBUTIONS
 from harness.errors import UsageError
-from harness.shape import PRESETS, parse_shape
-from harness.targets import TARGETS, Target, open_target
+from harness.expert import commands as expert_commands
+from harness.options import Cache, ChipName, Json, MaxSeq, RopeDelta, Seed, SeqLen, Shape, TargetName, Weights, takes
+from harness.shape import parse_shape
+from harness.targets import Target, open_target
 from harness.timeline import trace
 from harness.timing import TRACE_REGION
 
@@ -40,23 +42,14 @@ app = typer.Typer(
 ClickError: type[Exception] = next(c for c in typer.BadParameter.__mro__ if c.__name__ == "ClickException")
 MOST_SCHEDULES = 10_000
 Impl = Annotated[str, typer.Argument(metavar="IMPL", help="An implementation, as op_graph:attn=standard.")]
-Shape = Annotated[str, typer.Option(help=f"{', '.join(PRESETS)}; then ,field=value to change one.")]
 Layer = Annotated[int, typer.Option(help="Which layer; its weights and inputs are its own.")]
-SeqLen = Annotated[int, typer.Option("--seq-len", "-S", help="Valid rows S of the cache.")]
-MaxSeq = Annotated[int, typer.Option("--max-seq", help="Rows Smax of the cache.")]
-RopeDelta = Annotated[int, typer.Option(help="Own positions are i + rope_delta + S.")]
-Weights = Annotated[str, typer.Option(help=f"{' or '.join(WEIGHT_DTYPES)}.")]
-Cache = Annotated[str, typer.Option(help=f"{' or '.join(CACHE_DTYPES)}.")]
-Seed = Annotated[int, typer.Option(help="Weights and inputs come from it.")]
-TargetName = Annotated[str, typer.Option("--target", help=f"{', '.join(TARGETS)}.")]
-ChipName = Annotated[str, typer.Option("--chip", help=f"{' or '.join(CHIPS)}: which card to predict; emulator.")]
+InputsName = Annotated[str, typer.Option("--inputs", help=f"{', '.join(DISTRIBUTIONS)}.")]
 CalibrationFile = Annotated[
     Path | None,
     typer.Option(
         "--calibration", metavar="FILE", help="Predict with FILE's constants, by layerbench calibrate; emulator."
     ),
 ]
-Json = Annotated[Path | None, typer.Option("--json", metavar="FILE", help="Also write the result to FILE.")]
 L1 = Annotated[
     bool, typer.Option("--l1", help="Also what programs of kernels hold of the L1 of their cores; emulator.")
 ]
@@ -75,27 +68,13 @@ def case_options(
     weights: Weights = "bfp8",
     cache: Cache = "bf16",
     seed: Seed = 0,
+    inputs: InputsName = "normal",
 ) -> Case:
     """The case that a command's common options describe."""
-    return Case(parse_shape(shape), layer, seq_len, max_seq, rope_delta, weights, cache, seed)
+    return Case(parse_shape(shape), layer, seq_len, max_seq, rope_delta, weights, cache, seed, inputs)
 
 
-def with_case(command: Callable[..., None]) -> Callable[..., None]:
-    """Put the options of a case in the place of the command's parameter `case`."""
-    options = inspect.signature(case_options, eval_str=True).parameters
-    own = inspect.signature(command, eval_str=True).parameters
-    parameters = [p for name, p in own.items() if name != "case"] + list(options.values())
-
-    def run(**given: Any) -> None:
-        case = case_options(**{name: given.pop(name) for name in options})
-        command(case=case, **given)
-
-    run.__name__, run.__doc__ = command.__name__, command.__doc__
-    run.__signature__ = inspect.Signature(  # type: ignore[attr-defined]
-        [p.replace(kind=inspect.Parameter.KEYWORD_ONLY) for p in parameters]
-    )
-    run.__annotations__ = {p.name: p.annotation for p in parameters}
-    return run
+with_case = takes("case", case_options)
 
 
 @contextmanager
@@ -163,7 +142,7 @@ def check(
     record.check_path(json)
     spec = registry.parse(implementation)
     with open_target(target) as opened:
-        with _progress(4) as progress:
+        with _progress(5) as progress:
             seeds = range(schedule_seed, schedule_seed + schedules)
             result = run_check(opened, spec, Inputs.random(case), progress, seeds)
         report.make_console().print(opened.opened, report.render_check(result), sep="\n")
@@ -191,7 +170,7 @@ def compare(
     specs = [registry.parse(first), registry.parse(second)]
     trace_region = TRACE_REGION if target == "device" else 0
     with open_target(target, trace_region, chip=_chip(chip, calibration)) as opened:
-        with _progress(8) as progress:
+        with _progress(10) as progress:
             result = run_compare(opened, specs, Inputs.random(case), progress, timeline is not None)
         report.make_console().print(opened.opened, report.render_comparison(result), sep="\n")
         if timeline:
@@ -294,6 +273,9 @@ def doctor() -> None:
         table.add_row(f.name, f.text, f.needed_for, "" if f.found else f.advice)
     report.make_console().print(table)
     raise typer.Exit(0 if all(f.found for f in findings if f.needed_for == "all") else 1)
+
+
+expert_commands.register(app)
 
 
 def main() -> None:

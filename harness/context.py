@@ -92,6 +92,11 @@ class LayerContext:
         for key in self._masks:
             self._write_mask(key)
 
+    def buffers(self) -> dict[str, Any]:
+        """Every buffer by its name. A layer reads them and leaves them alone."""
+        masks = {f"mask({key.rows}, {key.dtype})": mask for key, mask in self._masks.items()}
+        return {"cos": self.cos, "sin": self.sin, "valid_rows": self.valid_rows, **masks}
+
     def _write_mask(self, key: _Mask) -> None:
         assert self.S is not None
         self._write(self._masks[key], build_mask(self.S, self.Smax, self.shape.tokens, key.rows))

@@ -1,6 +1,7 @@
-"""The layer in plain torch, in fp32 or fp64: what every implementation is judged against.
+"""The layer in plain torch: what every implementation is judged against.
 
-`tests/test_oracle.py` judges this file by transformers' Qwen3VLTextModel.
+`tests/test_oracle.py` judges this file by transformers' Qwen3VLTextModel. The formulas stand here once; an `Arithmetic`
+says what is rounded on the way: nothing for the oracle, what the op graph rounds for `harness/opgraph_arithmetic.py`.
 """
 
 from __future__ import annotations
@@ -17,11 +18,51 @@ from harness.weights import LayerWeights
 
 @dataclass(frozen=True)
 class OracleResult:
-    """out [T, hidden]; k, v [n_kv, T, head_dim], the roped keys and the values the layer writes to its cache."""
+    """out [T, hidden]; k, v [n_kv, T, head_dim], the roped keys and the values the layer writes to its cache.
+
+    attention, mlp [T, hidden]: what the two halves of the layer add to x; x + attention + mlp = out.
+    q, heads [n_kv, group T, head_dim]: the roped queries, and what attention makes of them.
+    """
 
     out: torch.Tensor
     k: torch.Tensor
     v: torch.Tensor
+    attention: torch.Tensor
+    mlp: torch.Tensor
+    q: torch.Tensor
+    heads: torch.Tensor
+
+
+class Arithmetic:
+    """Exact, to the dtype of the tensors. Subclasses round as a device does."""
+
+    def weight(self, w: torch.Tensor) -> torch.Tensor:
+        """A projection as it is kept."""
+        return w
+
+    def kept(self, x: torch.Tensor) -> torch.Tensor:
+        """A tensor that goes from one op to the next."""
+        return x
+
+    def linear(self, x: torch.Tensor, w: torch.Tensor) -> torch.Tensor:
+        """x @ w."""
+        return x @ w
+
+    def norm(self, x: torch.Tensor, gamma: torch.Tensor, eps: float) -> torch.Tensor:
+        """RMSNorm over the last dimension."""
+        return rms_norm(x, gamma, eps)
+
+    def rotate(self, x: torch.Tensor, cos: torch.Tensor, sin: torch.Tensor) -> torch.Tensor:
+        """Rotary embedding."""
+        return rotate(x, cos, sin)
+
+    def add(self, a: torch.Tensor, b: torch.Tensor) -> torch.Tensor:
+        """A residual add."""
+        return a + b
+
+    def attention(self, q: torch.Tensor, k: torch.Tensor, v: torch.Tensor, scale: float) -> torch.Tensor:
+        """Non-causal: q [n_kv, rows, d] of the query heads that share a KV head, k and v [n_kv, keys, d]."""
+        return torch.softmax(q @ k.transpose(-1, -2) * scale, dim=-1) @ v
 
 
 def rms_norm(x: torch.Tensor, gamma: torch.Tensor, eps: float) -> torch.Tensor:
@@ -35,14 +76,6 @@ def rotate(x: torch.Tensor, cos: torch.Tensor, sin: torch.Tensor) -> torch.Tenso
     return x * cos + torch.cat((-high, low), dim=-1) * sin
 
 
-def attention(q: torch.Tensor, k: torch.Tensor, v: torch.Tensor, scale: float) -> torch.Tensor:
-    """Non-causal grouped-query attention: q [n_heads, T, d], k and v [n_kv, rows, d] -> [n_heads, T, d]."""
-    group = q.shape[0] // k.shape[0]
-    k, v = k.repeat_interleave(group, 0), v.repeat_interleave(group, 0)
-    scores = torch.matmul(q, k.transpose(-1, -2)) * scale
-    return torch.matmul(torch.softmax(scores, dim=-1), v)
-
-
 def oracle_layer(
     x: torch.Tensor,
     weights: LayerWeights,
@@ -52,29 +85,37 @@ def oracle_layer(
     S: int,
     rope_delta: int,
     dtype: torch.dtype = torch.float32,
+    arithmetic: Arithmetic | None = None,
 ) -> OracleResult:
-    """One layer, computed in `dtype` from the values given.
+    """One layer, computed in `dtype` and exact `arithmetic` unless told otherwise, from the values given.
 
     x [..., T, hidden]; caches [1, n_kv, Smax, head_dim] of which only rows [0, S) are read.
     """
-    s = shape
+    s, a = shape, arithmetic or Arithmetic()
     x = x.reshape(s.tokens, s.hidden).to(dtype)
     w = {name: getattr(weights, name).to(dtype) for name in LayerWeights.shapes(s)}
+    w = {name: a.weight(t) if t.dim() == 2 else t for name, t in w.items()}
     # Tables come from fp32 angles in every dtype: that is the model's definition, not a rounding to be avoided.
-    cos, sin = (t.to(dtype) for t in rope_cos_sin(expert_positions(S, rope_delta, s.tokens), s.head_dim, s.rope_theta))
+    tables = rope_cos_sin(expert_positions(S, rope_delta, s.tokens), s.head_dim, s.rope_theta)
+    cos, sin = (a.kept(t.to(dtype)) for t in tables)
 
-    qkv = rms_norm(x, w["norm1"], s.rms_eps) @ w["wqkv"]
+    qkv = a.kept(a.linear(a.norm(x, w["norm1"], s.rms_eps), w["wqkv"]))
     q, k, v = (
         part.reshape(s.tokens, -1, s.head_dim).transpose(0, 1)
         for part in qkv.split((s.q_dim, s.kv_dim, s.kv_dim), dim=-1)
     )
-    q = rotate(rms_norm(q, w["q_norm"], s.rms_eps), cos, sin)
-    k = rotate(rms_norm(k, w["k_norm"], s.rms_eps), cos, sin)
+    q = a.kept(a.rotate(a.norm(q, w["q_norm"], s.rms_eps), cos, sin))
+    k = a.kept(a.rotate(a.norm(k, w["k_norm"], s.rms_eps), cos, sin))
 
     keys = torch.cat((k_cache[0, :, :S].to(dtype), k), dim=1)
     values = torch.cat((v_cache[0, :, :S].to(dtype), v), dim=1)
-    a = attention(q, keys, values, s.head_dim**-0.5)
-    x = x + a.transpose(0, 1).reshape(s.tokens, s.q_dim) @ w["wo"]
+    folded = q.reshape(s.n_kv_heads, s.group * s.tokens, s.head_dim)
+    heads = a.kept(a.attention(folded, keys, values, s.head_dim**-0.5))
+    side_by_side = heads.reshape(s.n_heads, s.tokens, s.head_dim).transpose(0, 1).reshape(s.tokens, s.q_dim)
+    attention = a.kept(a.linear(side_by_side, w["wo"]))
+    x1 = a.kept(a.add(x, attention))
 
-    h = rms_norm(x, w["norm2"], s.rms_eps)
-    return OracleResult(x + (F.silu(h @ w["w1"]) * (h @ w["w3"])) @ w["w2"], k, v)
+    h = a.norm(x1, w["norm2"], s.rms_eps)
+    gate, up = a.kept(F.silu(a.linear(h, w["w1"]))), a.kept(a.linear(h, w["w3"]))
+    mlp = a.kept(a.linear(a.kept(gate * up), w["w2"]))
+    return OracleResult(a.kept(a.add(x1, mlp)), k, v, attention, mlp, folded, heads)

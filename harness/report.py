@@ -11,6 +11,7 @@ from harness.breakdown import Breakdown, OpLine
 from harness.check import CheckResult
 from harness.compare import Comparison, Entry
 from harness.program_report import us
+from harness.verdict import Part
 
 # Wide enough for the tables where the output is a file or a pipe.
 PLAIN_WIDTH = 140
@@ -29,19 +30,58 @@ def mark(passed: bool) -> Text:
 
 
 def render_check(result: CheckResult) -> RenderableType:
-    """All parts of a verdict."""
-    table = Table(title=f"check {result.implementation}: {result.case}", title_justify="left")
-    table.add_column("part")
-    table.add_column("verdict")
-    table.add_column("figures")
+    """A line for each tensor, for each other part of the first call, and for each later call; then what failed."""
+    title = f"check {result.implementation}: {result.case}"
+    parts: list[RenderableType] = []
+    tensors = [p for p in result.parts if p.aspects and not p.call]
+    if tensors:
+        parts.append(_tensors(tensors, title))
+    table = Table(title=None if tensors else title, title_justify="left")
+    for column in ("part", "verdict", "what was found"):
+        table.add_column(column)
     for part in result.parts:
-        table.add_row(part.name, mark(part.passed), part.text)
+        if not part.call and part not in tensors:
+            table.add_row(part.name, mark(part.passed), part.text if part.passed else "see below")
+    for call in dict.fromkeys(p.call for p in result.parts if p.call):
+        later = [p for p in result.parts if p.call == call]
+        table.add_row(call, mark(all(p.passed for p in later)), _nearest(later))
+    parts.append(table)
+    for part in result.parts:
+        if not part.passed:
+            parts.append(Text(f"{part.title}: {part.failure}", style="red"))
     summary = Text.assemble(
         mark(result.passed),
         f" {result.implementation} on the {result.target}: {len(result.calls)} ops, "
         f"{result.host_s:.2f} s of the host for one layer (no device time)",
     )
-    return Group(table, summary)
+    return Group(*parts, summary)
+
+
+def _tensors(tensors: list[Part], title: str) -> Table:
+    """The figures, some of them beside the op graph's own error."""
+    table = Table(
+        title=f"{title}\nx: times the op graph's own error on these inputs, by its model", title_justify="left"
+    )
+    table.add_column("tensor")
+    table.add_column("verdict")
+    # Columns with one line of figures for each; the shares of the update, which only that has, in one.
+    single = ("PCC", "relative L2", "offset", "max abs", "ulp", "worst token", "worst tile")
+    for column in ("PCC", "relative L2", "best-fit scale", *single[2:-1], "worst channel / head", single[-1]):
+        table.add_column(column, justify="right")
+    for part in tensors:
+        short = {a.name: a.short for a in part.aspects}
+        scales = [f"{n.removeprefix('scale of ')} {t}" if n != "scale" else t for n, t in short.items() if "scale" in n]
+        cells = [short.get(name, "") for name in single]
+        slices = short.get("worst channel", "") or short.get("worst head", "")
+        table.add_row(part.name, mark(part.passed), *cells[:2], "\n".join(scales), *cells[2:-1], slices, cells[-1])
+    return table
+
+
+def _nearest(parts: list[Part]) -> str:
+    """How many parts there were, and the figure nearest to its limit."""
+    ratios = [(a.ratio, f"{p.name}, {a.name} {a.text}") for p in parts for a in p.aspects if a.ratio is not None]
+    nearest = f"; nearest to its limit: {max(ratios)[1]}" if ratios else ""
+    return f"{len(parts)} parts{nearest}"
 
 
 def render_breakdown(b: Breakdown) -> RenderableType:
@@ -105,7 +145,7 @@ def render_comparison(c: Comparison) -> RenderableType:
     for entry in c.entries:
         for part in entry.check.parts:
             if not part.passed:
-                parts.append(Text(f"{entry.check.implementation}: {part.name}: {part.text}", style="red"))
+                parts.append(Text(f"{entry.check.implementation}: {part.title}: {part.failure}", style="red"))
     if any(line.counts for b in breakdowns for line in b.lines):
         parts.append(program_report.rates(breakdowns))
     if all(e.breakdown.lines for e in c.entries):

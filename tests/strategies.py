@@ -5,6 +5,7 @@ from __future__ import annotations
 from hypothesis import strategies as st
 
 from harness.case import Case
+from harness.distributions import DISTRIBUTIONS
 from harness.shape import TILE, LayerShape
 
 
@@ -42,6 +43,7 @@ def cases(draw: st.DrawFn) -> Case:
         weights=draw(st.sampled_from(["bfp8", "bf16"])),
         cache=draw(st.sampled_from(["bf16", "bfp8"])),
         seed=draw(st.integers(0, 2**31)),
+        inputs=draw(st.sampled_from(sorted(DISTRIBUTIONS))),
     )
 
 

@@ -136,5 +136,5 @@ def test_a_wrong_layer_exits_with_1_and_is_not_timed(tmp_path, monkeypatch, caps
     monkeypatch.setattr(layer_impls, "__path__", [*layer_impls.__path__, str(tmp_path)])
     code, stdout, _ = run_main(monkeypatch, capsys, "compare", "op_graph", "doubled", *SMALL)
     assert code == 1
-    assert "doubled: output: PCC" in stdout
+    assert "doubled: output: relative L2" in stdout
     assert "published us: none (a check failed, and what is wrong is not timed)" in stdout

@@ -131,6 +131,10 @@ class Memory:
             if buffer.address < address + bytes_per_bank and address < buffer.address + buffer.bytes_per_bank:
                 buffer.version = self._writes
 
+    def spans(self) -> list[tuple[int, int]]:
+        """Allocated addresses, [start, end) in every bank."""
+        return [(b.address, b.address + b.bytes_per_bank) for b in self.live.values()]
+
     def close(self) -> None:
         """Close the file. The bytes stay until the last tensor over them is gone."""
         os.close(self.fd)

@@ -2,5 +2,6 @@
 
 from harness.targets.recorder import OpCall, Recorder, TensorInfo
 from harness.targets.target import TARGETS, Target, open_target
+from harness.targets.traces import TraceHazard
 
-__all__ = ["TARGETS", "OpCall", "Recorder", "Target", "TensorInfo", "open_target"]
+__all__ = ["TARGETS", "OpCall", "Recorder", "Target", "TensorInfo", "TraceHazard", "open_target"]

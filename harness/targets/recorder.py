@@ -1,4 +1,4 @@
-"""A view of a ttnn module that knows which ops an implementation launched and which traces are alive.
+"""A view of a ttnn module that knows which ops an implementation launched, and keeps buffers out of traces' way.
 
 It works the same over the emulator and over the real ttnn, so neither implementations nor targets need to log.
 """
@@ -12,6 +12,8 @@ from dataclasses import dataclass, field
 from types import ModuleType
 from typing import Any
 
+from harness.targets.traces import TraceGuard, device_tensors, places
+
 # Callables of ttnn that launch no program: tensor plumbing, device and trace control, configuration.
 NOT_OPS = {
     "from_torch", "to_torch", "as_tensor", "view", "reshape", "deallocate", "copy_host_to_device_tensor",
@@ -19,6 +21,11 @@ NOT_OPS = {
     "begin_trace_capture", "end_trace_capture", "execute_trace", "release_trace", "get_memory_config", "to_device",
     "from_device", "to_dtype", "dump_tensor", "load_tensor",
 }  # fmt: skip
+# Of these, what may allocate on the device, what brings values there, and what reads from it.
+ALLOCATES = {"from_torch", "as_tensor", "reshape", "allocate_tensor_on_device", "to_device", "to_dtype", "load_tensor"}
+READS = {"to_torch", "from_device", "copy_device_to_host_tensor"}
+TRACE_CALLS = {"begin_trace_capture", "end_trace_capture", "execute_trace", "release_trace"}
+UPLOADS = {"from_torch", "as_tensor", "to_device"}
 NAMESPACES = ("experimental", "transformer")
 
 
@@ -72,9 +79,16 @@ class Recorder:
 
     module: Any
     synchronize: Callable[[], None] = lambda: None
-    live_traces: int = 0
+    guard: TraceGuard = field(default_factory=lambda: TraceGuard(tuple))
+    launched: int = 0  # ops so far; replays of traces are none
     running: tuple[str, float] | None = None  # the op under way, and since when on the monotonic clock
     _observer: Callable[[OpCall], None] | None = field(default=None, repr=False)
+    _uploads: list[Any] | None = field(default=None, repr=False)
+
+    @property
+    def live_traces(self) -> int:
+        """Traces captured and not released."""
+        return self.guard.live_traces
 
     @property
     def ttnn(self) -> Any:
@@ -97,13 +111,40 @@ class Recorder:
         with self.observe(calls.append):
             yield calls
 
+    @contextmanager
+    def uploading(self) -> Iterator[list[Any]]:
+        """The list of the tensors with values that the block puts on the device."""
+        self._uploads, before = [], self._uploads
+        try:
+            yield self._uploads
+        finally:
+            self._uploads = before
+
+    def upload(self, name: str, fn: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+        """Make a tensor; remember it when someone asks and it lies on the device."""
+        tensor = self.guarded(name, fn, args, kwargs)
+        if self._uploads is not None and tensor.storage_type() == self.module.StorageType.DEVICE:
+            self._uploads.append(tensor)
+        return tensor
+
     def launch(self, name: str, fn: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
         """Run one op; report it when someone observes."""
+        self.launched += 1
         self.running = (name, time.monotonic())
         try:
-            return self._launch(name, fn, args, kwargs)
+            return self.guarded(name, lambda *a, **k: self._launch(name, fn, a, k), args, kwargs)
         finally:
             self.running = None
+
+    def guarded(self, name: str, fn: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+        """Call `fn` in sight of the guard, while there are traces."""
+        if not self.live_traces:
+            return fn(*args, **kwargs)
+        inputs = places((*args, *kwargs.values()))
+        self.guard.before_read(inputs)
+        result = fn(*args, **kwargs)
+        self.guard.called(name, inputs, device_tensors((result,)))
+        return result
 
     def _launch(self, name: str, fn: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
         observer = self._observer
@@ -134,10 +175,14 @@ class _View:
         value = getattr(self._module, name)
         if isinstance(value, ModuleType) or name in NAMESPACES:
             return _View(self._recorder, value, f"{self._prefix}{name}.") if name in NAMESPACES else value
-        if name == "begin_trace_capture":
-            return self._counted(value, 1)
-        if name == "release_trace":
-            return self._counted(value, -1)
+        if name in TRACE_CALLS:
+            return self._trace_call(name, value)
+        if name == "copy_host_to_device_tensor":
+            return self._host_write(value)
+        if name in UPLOADS:
+            return lambda *args, **kwargs: self._recorder.upload(name, value, args, kwargs)
+        if name in ALLOCATES | READS:
+            return lambda *args, **kwargs: self._recorder.guarded(name, value, args, kwargs)
         if isinstance(value, type) or not callable(value) or name in NOT_OPS or not name.islower():
             return value
         recorder, full = self._recorder, self._prefix + name
@@ -147,10 +192,31 @@ class _View:
 
         return op
 
-    def _counted(self, fn: Callable[..., Any], step: int) -> Callable[..., Any]:
-        def trace_call(*args: Any, **kwargs: Any) -> Any:
+    def _trace_call(self, name: str, fn: Callable[..., Any]) -> Callable[..., Any]:
+        guard = self._recorder.guard
+
+        def call(*args: Any, **kwargs: Any) -> Any:
+            if name == "begin_trace_capture":
+                trace = fn(*args, **kwargs)
+                guard.begin(trace)
+                return trace
+            trace = args[1] if len(args) > 1 else kwargs["trace_id"]
+            if name == "execute_trace":
+                guard.before_replay(trace)
             result = fn(*args, **kwargs)
-            self._recorder.live_traces += step
+            if name == "end_trace_capture":
+                guard.end(trace)
+            elif name == "release_trace":
+                guard.release(trace)
             return result
 
-        return trace_call
+        return call
+
+    def _host_write(self, fn: Callable[..., Any]) -> Callable[..., Any]:
+        def call(*args: Any, **kwargs: Any) -> Any:
+            result = fn(*args, **kwargs)
+            if self._recorder.live_traces:
+                self._recorder.guard.written(places((*args, *kwargs.values())))
+            return result
+
+        return call

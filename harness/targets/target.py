@@ -7,7 +7,7 @@ import signal
 import sys
 import threading
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any
 from harness.costs import P150, Chip
 from harness.errors import UsageError
 from harness.targets.recorder import Recorder
+from harness.targets.traces import Extent, TraceGuard
 
 if TYPE_CHECKING:
     from harness.emulator.programs import Programs
@@ -38,6 +39,7 @@ class Target:
     opened     one line for people: what was opened
     chip       the card that predictions are for
     programs   the emulator's programs: `schedule_seed` to set, `counts` of every run; None on the real ttnn
+    traces     whether it can capture traces: the real ttnn only where a region was set aside for them
     exit_code  what the process is to end with, should the device never close
     """
 
@@ -47,12 +49,29 @@ class Target:
     opened: str
     chip: Chip = P150
     programs: Programs | None = None
+    traces: bool = True
     exit_code: int = 1
 
     @property
     def ttnn(self) -> Any:
         """The module implementations get."""
         return self.recorder.ttnn
+
+    @contextmanager
+    def watch_replays(self, seen: Callable[[], None]) -> Iterator[None]:
+        """Call `seen` at each op that a replay runs: on the emulator, the one that can tell and takes long enough."""
+        if self.name != "emulator":
+            yield
+            return
+
+        def listener(launch: object) -> None:
+            seen()
+
+        self.device.listeners.append(listener)
+        try:
+            yield
+        finally:
+            self.device.listeners.remove(listener)
 
     def synchronize(self) -> None:
         """Wait until the device has done all it was given."""
@@ -88,8 +107,8 @@ def open_target(
     device = ttnn.open_device(device_id=0, **options)
     size = device.compute_with_storage_grid_size()
     where = f"ttnn {TTNN_VERSION} on {library}" if library else f"ttnn {TTNN_VERSION} on a card"
-    recorder = Recorder(ttnn, lambda: ttnn.synchronize_device(device))
-    target = Target(name, recorder, device, f"{where}, grid {size.x}x{size.y}")
+    recorder = Recorder(ttnn, lambda: ttnn.synchronize_device(device), TraceGuard(lambda: _live_buffers(ttnn, device)))
+    target = Target(name, recorder, device, f"{where}, grid {size.x}x{size.y}", traces=bool(trace_region))
     # ttnn waits for a hung kernel in C++, where Python hears no Ctrl-C: let the signal end the process itself.
     interrupt = signal.signal(signal.SIGINT, signal.SIG_DFL)
     threading.Thread(target=_watch, args=(target,), daemon=True).start()
@@ -111,7 +130,8 @@ def _open_emulator(grid: tuple[int, int], chip: Chip) -> Iterator[Target]:
     programs.constants = chip.machine
     try:
         opened = f"emulated Blackhole {chip.name}, grid {grid[0]}x{grid[1]}, {chip.banks} DRAM banks"
-        yield Target("emulator", Recorder(ttnn), device, opened, chip, programs)
+        guard = TraceGuard(lambda: [Extent(t.name, *span) for t, m in device.memories.items() for span in m.spans()])
+        yield Target("emulator", Recorder(ttnn, guard=guard), device, opened, chip, programs)
     finally:
         ttnn.close_device(device)
 
@@ -137,6 +157,12 @@ def _simulator_environment(fast_dispatch: bool) -> Path:
     else:
         os.environ["TT_METAL_SLOW_DISPATCH_MODE"] = "1"
     return library
+
+
+def _live_buffers(ttnn: Any, device: Any) -> list[Extent]:
+    """What the real ttnn has allocated now."""
+    buffers = ttnn._ttnn.reports.get_buffers([device])
+    return [Extent(b.buffer_type.name, b.address, b.address + b.max_size_per_bank) for b in buffers]
 
 
 def _import_ttnn() -> Any:

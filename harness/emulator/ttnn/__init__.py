@@ -40,6 +40,7 @@ from harness.emulator.ttnn.device import (
     synchronize_device,
 )
 from harness.emulator.ttnn.eltwise import add, multiply, silu
+from harness.emulator.ttnn.files import dump_tensor, load_tensor
 from harness.emulator.ttnn.heads import fill_cache
 from harness.emulator.ttnn.matmul import linear, matmul
 from harness.emulator.ttnn.norm import rms_norm
@@ -133,6 +134,7 @@ __all__ = [
     "copy_device_to_host_tensor",
     "copy_host_to_device_tensor",
     "deallocate",
+    "dump_tensor",
     "end_trace_capture",
     "execute_trace",
     "experimental",
@@ -142,6 +144,7 @@ __all__ = [
     "from_torch",
     "int32",
     "linear",
+    "load_tensor",
     "matmul",
     "multiply",
     "open_device",
