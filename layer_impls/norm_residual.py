@@ -5,7 +5,7 @@ Core map     a rectangle of cores for each tile row, at most 32, a core for each
              the real shape; the first core of a rectangle leads
 us a call    7.3, with a residual 7.5: predicted by the emulator, not measured on silicon. Both grids alike
 Binds        latencies: launch 2.4, start of the compute threads 1.9, then from tile to sums, to the leader, back, to DRAM
-Weights      gamma with ones and zeros below it, in rows that a tile has anyway: sums and what they need cost no reads
+Weights      gamma with ones and zeros below it, in rows that a tile has anyway: the sums' operands cost no reads
 Chain        chain=true: the last add of layer i is the same kernel, with the gamma of layer i + 1, which takes it
              if given that very tensor; layers in a row have 17 ops each
 Limits       all tiles of a core stay in its L1: hidden up to 67,200 at 128 tokens on an 11 x 10 grid
