@@ -41,7 +41,7 @@ each merges r x c tiles (1 x 2); indices as in kernels/attention/cbs.h. Those wi
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, ClassVar
 
 from harness.errors import UsageError
 from harness.implementation import LayerEnv
@@ -154,7 +154,7 @@ def split(shape: LayerShape, cores: int, banks: int, Smax: int, cache: str) -> S
 class Attention(OpGraph):
     """Attention over rows [0, S) and the own rows, heads side by side in the output."""
 
-    Options = MatmulOptions
+    Options: ClassVar[type] = MatmulOptions
 
     def __init__(self, env: LayerEnv, options: MatmulOptions) -> None:
         super().__init__(env, OpGraphOptions(matmul=options.matmul))

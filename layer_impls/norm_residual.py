@@ -4,7 +4,7 @@ Replaces     rms_norm (input norm); add + rms_norm (after the attention): 19 ops
 Core map     a rectangle of cores for each tile row, at most 32, a core for each few tiles: 2 x 24 with 2 tiles each at
              the real shape; the first core of a rectangle leads
 us a call    7.3, with a residual 7.5: predicted by the emulator, not measured on silicon. Both grids alike
-Binds        latencies: launch 2.4, start of the compute threads 1.9, then from tile to sums, to the leader, back, to DRAM
+Binds        latencies: launch 2.4, compute's start 1.9, then the sums to the leader, 1 / rms back, the norm to DRAM
 Weights      gamma with ones and zeros below it, in rows that a tile has anyway: the sums' operands cost no reads
 Chain        chain=true: the last add of layer i is the same kernel, with the gamma of layer i + 1, which takes it
              if given that very tensor; layers in a row have 17 ops each

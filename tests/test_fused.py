@@ -205,4 +205,4 @@ def test_tables_too_long_for_a_core_say_so(emulator):
     shape = parse_shape("tiny,tokens=16384")
     env = LayerEnv(emulator.ttnn, emulator.device, shape, LayerContext(emulator.ttnn, emulator.device, shape, 32768))
     with pytest.raises(UsageError, match="the tables of 16384 tokens takes .* B of a core's L1"):
-        parse("heads_rope:attn=standard").build(env)
+        parse("heads_rope:attn=standard,matmul=default").build(env)
