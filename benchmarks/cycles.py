@@ -21,7 +21,7 @@ from harness.implementation import LayerEnv
 from harness.shape import LayerShape, parse_shape
 from harness.targets import Target, open_target
 from layer_impls._program import accessor_args
-from layer_impls.norm_residual import NormResidual, NormResidualOptions
+from layer_impls.norm_residual import NormResidual, NormResidualOptions, norm_tables
 
 CLOCK_CB, CLOCK_BYTES = 30, 64
 WRITER = """
@@ -87,7 +87,7 @@ def norm_residual(target: Target, shape: LayerShape) -> tuple[list[Any], Any]:
     implementation = NormResidual(LayerEnv(ttnn, target.device, shape, context), NormResidualOptions())
     b = Builder(ttnn, target.device)
     x, o = (b.tensor(twins.values(seed, (1, 1, shape.tokens, shape.hidden))) for seed in (1, 2))
-    gamma = b.tensor(twins.values(3, (1, 1, 1, shape.hidden)))
+    gamma = norm_tables(implementation.env, twins.values(3, (shape.hidden,)))
     x1, h = implementation._residual_norm(x, o, gamma)
     program = implementation.norms[True].descriptor
     return [x, o, gamma, x1, h], program

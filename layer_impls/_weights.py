@@ -22,18 +22,20 @@ from layer_impls._program import Core
 
 PACKET = 16384  # bytes of the longest NoC packet
 
-# Worker row whose NoC 0 row has the bank's endpoint, for banks 0 to 7 of a p150 (harness/emulator/native/machine/
-# timing.h has them in NoC coordinates and says where they come from). Where they are wrong, reads take longer.
-BANK_ROWS = (9, 0, 7, 3, 9, 1, 6, 4)
+
+def bank_neighbours(ttnn: Any, device: Any) -> list[Core]:
+    """For each DRAM bank the worker that ttnn names for reads on NoC 0: one in the NoC row of its endpoint."""
+    near = device.get_optimal_dram_bank_to_logical_worker_assignment(ttnn.NOC.NOC_0)
+    return [(core.x, core.y) for core in near]
 
 
 def bank_cores(ttnn: Any, device: Any) -> list[list[Core]]:
     """For each DRAM bank the cores of its row, left to right; banks of one row share its cores."""
-    grid, n_banks = device.compute_with_storage_grid_size(), device.dram_grid_size().x
-    rows = [row % grid.y for row in BANK_ROWS[:n_banks]]
+    grid = device.compute_with_storage_grid_size()
+    rows = [row for _, row in bank_neighbours(ttnn, device)]
     cores = []
     for bank, row in enumerate(rows):
-        banks = [b for b in range(n_banks) if rows[b] == row]
+        banks = [b for b, other in enumerate(rows) if other == row]
         part = deal(grid.x, len(banks))[banks.index(bank)]
         cores.append([(x, row) for x in part])
     return cores

@@ -41,7 +41,7 @@ each merges r x c tiles (1 x 2); indices as in kernels/attention/cbs.h. Those wi
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, ClassVar
 
 from harness.errors import UsageError
 from harness.implementation import LayerEnv
@@ -58,7 +58,8 @@ from layer_impls._program import (
     empty_tile_tensor,
     fp32_bits,
 )
-from layer_impls.op_graph import OpGraph, OpGraphOptions
+from layer_impls._weights import bank_neighbours
+from layer_impls.op_graph import MatmulOptions, OpGraph, OpGraphOptions
 
 MOST_WORKERS = 32  # of a unit: with more, what they exchange outweighs what they share
 CHUNK = 4  # tile rows of K and V that travel together (rows.h)
@@ -153,8 +154,10 @@ def split(shape: LayerShape, cores: int, banks: int, Smax: int, cache: str) -> S
 class Attention(OpGraph):
     """Attention over rows [0, S) and the own rows, heads side by side in the output."""
 
-    def __init__(self, env: LayerEnv, options: OpGraphOptions) -> None:
-        super().__init__(env, options)
+    Options: ClassVar[type] = MatmulOptions
+
+    def __init__(self, env: LayerEnv, options: MatmulOptions) -> None:
+        super().__init__(env, OpGraphOptions(matmul=options.matmul))
         self.attention_programs: dict[int, Program] = {}  # by rows of the cache
 
     def _check_attention(self) -> None:
@@ -219,15 +222,15 @@ class Attention(OpGraph):
         """Cores in the NoC rows of the DRAM banks, `each` a bank: bank and number of each."""
         if not each:
             return {}
-        near = self.env.device.get_optimal_dram_bank_to_logical_worker_assignment(self.env.ttnn.NOC.NOC_0)
-        feeders = {(core.x, core.y): (bank, 0) for bank, core in enumerate(near)}
+        near = bank_neighbours(self.env.ttnn, self.env.device)
+        feeders = {core: (bank, 0) for bank, core in enumerate(near)}
         for n in range(1, each):
-            for bank, core in enumerate(near):
-                row = ((x, core.y) for x in sorted(range(self.grid.x), key=lambda x: abs(x - core.x)))
-                feeders[next(place for place in row if place not in feeders)] = bank, n
+            for bank, (column, row) in enumerate(near):
+                nearest = ((x, row) for x in sorted(range(self.grid.x), key=lambda x: abs(x - column)))
+                feeders[next(place for place in nearest if place not in feeders)] = bank, n
         return feeders
 
     def _place(self, core: Core) -> int:
         """NoC coordinates of a worker core, x in the upper half."""
-        noc = self.env.device.worker_core_from_logical_core(self.env.ttnn.CoreCoord(*core))
-        return noc.x << 16 | noc.y
+        x, y = self._noc(core)
+        return x << 16 | y

@@ -1,20 +1,28 @@
 """The op graph with both norms of the layer, and the residual add before the second, in one kernel each.
 
 Replaces     rms_norm (input norm); add + rms_norm (after the attention): 19 ops become 18
-Core map     a rectangle of cores for each tile row, a core for each tile or each few tiles: 2 x 48 at the real shape
-             (on an 11 x 10 grid 2 more take part in the multicast of a rectangle); the first core of a rectangle leads
-us a call    about 6.5 (predicted arithmetic, not measured: launch 2, one read 0.5, exchange 1.5, compute and write 2.5)
+Core map     a rectangle of cores for each tile row, at most 32, a core for each few tiles: 2 x 24 with 2 tiles each at
+             the real shape; the first core of a rectangle leads
+us a call    7.3, with a residual 7.5: predicted by the emulator, not measured on silicon. Both grids alike
+Binds        latencies: launch 2.4, compute's start 1.9, then the sums to the leader, 1 / rms back, the norm to DRAM
+Weights      gamma with ones and zeros below it, in rows that a tile has anyway: the sums' operands cost no reads
 Chain        chain=true: the last add of layer i is the same kernel, with the gamma of layer i + 1, which takes it
              if given that very tensor; layers in a row have 17 ops each
-Limits       all tiles of a core stay in its L1: hidden up to 54,400 at 128 tokens on an 11 x 10 grid
+Limits       all tiles of a core stay in its L1: hidden up to 67,200 at 128 tokens on an 11 x 10 grid
 
 CBs of a core that holds n tiles (indices as in kernels/norm_residual/cbs.h)
-    0  x              bf16  n         6  squares          fp32  n        11  x1 * gamma       fp32  n
-    1  o              bf16  n         7  own sums         fp32  1        16  norm             bf16  n
-    2  gamma          bf16  n         8  gathered sums    fp32  1 for each 32 cores of a tile row
-    3  ones           bf16  1         9  1 / rms, a row   fp32  1
-    4  x1 for norm    bf16  n        10  1 / rms, column  fp32  1
+    0  x              bf16  n         6  squares          fp32  1        10  1 / rms, column         fp32  1
+    1  o              bf16  n         7  own sums         fp32  1        11  x1 * gamma              fp32  n
+    2  gamma          bf16  n         8  gathered sums    fp32  1        16  norm                    bf16  n
+    4  x1 for norm    bf16  n         9  1 / rms, to all  fp32  1
     5  x1 to write    bf16  n
+
+Versions, predicted us without and with a residual
+    10.7 10.7   ones, zeros and the turns from column to row and back word by word, by the data-movement RISCs
+     7.8  7.9   ones and zeros with gamma; a product with ones sums and turns at once; the leader's compute turns back
+     7.5  7.7   two tiles a core: half the cores to launch, 8 rows of zeros
+     7.3  7.5   the flag of the multicast linked with what it announces
+Dropped: three tiles a core, 7.2 and 7.5; gamma read after x and o, no change
 """
 
 from __future__ import annotations
@@ -22,9 +30,13 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
+import torch
+
+from harness.dtypes import to_device
 from harness.errors import UsageError
 from harness.implementation import LayerEnv
 from harness.shape import TILE
+from harness.weights import LayerWeights
 from layer_impls._program import (
     CB_BUDGET,
     Cb,
@@ -49,12 +61,17 @@ class Placement:
 
 
 def place(grid: Any, rows: int, tiles: int) -> Placement | None:
-    """`rows` tile rows of `tiles` tiles on a grid: fewest tiles a core, then fewest cores. None if they do not fit."""
+    """`rows` tile rows of `tiles` tiles on a grid: fewest tiles a core, then fewest cores. None if they do not fit.
+
+    At most 32 cores a tile row: the sums of each are a row of one tile.
+    """
     best: tuple[int, int, int, int, int] | None = None
     for across in range(1, min(rows, grid.x) + 1):
         down = -(-rows // across)
         for width in range(1, grid.x // across + 1):
             for height in range(1, grid.y // down + 1):
+                if width * height > TILE:
+                    break
                 candidate = (-(-tiles // (width * height)), width * height, across, width, height)
                 best = candidate if best is None else min(best, candidate)
     if best is None:
@@ -62,6 +79,14 @@ def place(grid: Any, rows: int, tiles: int) -> Placement | None:
     per_core, _, across, width, height = best
     corners = [(row % across * width, row // across * height) for row in range(rows)]
     return Placement([Rectangle(x, y, width, height) for x, y in corners], per_core)
+
+
+def norm_tables(env: LayerEnv, gamma: torch.Tensor) -> Any:
+    """What the kernels take for gamma, [1, 1, 32, hidden]: gamma, 15 rows of ones for the sums, 16 of zeros."""
+    rows = torch.zeros(1, 1, TILE, len(gamma))
+    rows[..., 0, :] = gamma
+    rows[..., 1 : TILE // 2, :] = 1
+    return to_device(env.ttnn, env.device, rows, "bf16")
 
 
 @dataclass(frozen=True)
@@ -101,6 +126,14 @@ class NormResidual(OpGraph):
         self.chain = options.chain
         self.ahead: Ahead | None = None
 
+    def _plain_weights(self) -> list[str]:
+        return [name for name in super()._plain_weights() if name not in ("norm1", "norm2")]
+
+    def prepare(self, i: int, weights: LayerWeights) -> None:
+        super().prepare(i, weights)
+        for name in ("norm1", "norm2"):
+            self.weights[i][name] = norm_tables(self.env, getattr(weights, name))
+
     def _input_norm(self, i: int, x: Any) -> Any:
         ahead, self.ahead = self.ahead, None
         if ahead and ahead.layer == i and ahead.x is x:
@@ -135,16 +168,11 @@ class NormResidual(OpGraph):
         """Of a tile row."""
         return -(-(self.env.shape.hidden // TILE) // self.placement.tiles_per_core)
 
-    @property
-    def _gather_tiles(self) -> int:
-        """A row of such a tile holds the sums of one core."""
-        return -(-self._cores_with_tiles // TILE)
-
     def _cbs(self) -> list[Cb]:
         n = self.placement.tiles_per_core
         return [
-            *buffers("bf16", {0: n, 1: n, 2: n, 3: 1, 4: n, 5: n, 16: n}),
-            *buffers("fp32", {6: n, 7: 1, 8: self._gather_tiles, 9: 1, 10: 1, 11: n}),
+            *buffers("bf16", {0: n, 1: n, 2: n, 4: n, 5: n, 16: n}),
+            *buffers("fp32", {6: 1, 7: 1, 8: 1, 9: 1, 10: 1, 11: n}),
         ]
 
     def _norm_program(self, residual: bool, x: Any, gamma: Any) -> Program:
@@ -159,28 +187,21 @@ class NormResidual(OpGraph):
         compute: dict[Core, list[int]] = {}
         writer: dict[Core, list[int]] = {}
         for row, rectangle in enumerate(rectangles):
-            corners = [*self._noc(rectangle.cores[0]), *self._noc(rectangle.last)]
+            everyone = [*self._noc(rectangle.cores[0]), *self._noc(rectangle.last), len(rectangle.cores) - 1]
             for slot, core in enumerate(rectangle.cores):
                 column = min(slot * per_core, width)
                 n = min(per_core, width - column)
                 first = row * width + column
-                reader[core] = [first, column, n, slot, *corners]
+                reader[core] = [first, column, n, slot, *everyone]
                 compute[core] = [n, int(slot == 0)]
                 writer[core] = [first, n]
-        area = rectangles[0].width * rectangles[0].height
-        gather = self._gather_tiles
         return Program(
             ttnn,
             "norm_residual",
             rectangles,
             self._cbs(),
-            Kernel([int(residual), self._cores_with_tiles, area, gather, *accessor_args(ttnn, x, x, gamma)], reader),
-            Kernel([int(residual), fp32_bits(1 / s.hidden), fp32_bits(s.rms_eps), gather], compute),
+            Kernel([int(residual), self._cores_with_tiles, *accessor_args(ttnn, x, x, gamma)], reader),
+            Kernel([int(residual), fp32_bits(1 / s.hidden), fp32_bits(s.rms_eps)], compute),
             Kernel([int(residual), *accessor_args(ttnn, x, x)], writer),
             semaphores=2,
         )
-
-    def _noc(self, core: Core) -> tuple[int, int]:
-        """NoC coordinates of a worker core."""
-        noc = self.env.device.worker_core_from_logical_core(self.env.ttnn.CoreCoord(*core))
-        return noc.x, noc.y

@@ -30,13 +30,19 @@ L1_RESERVED = 117_888  # firmware, kernels and the small constant buffers of the
 
 
 @dataclass(frozen=True)
-class OpGraphOptions:
+class MatmulOptions:
+    """matmul: tuned 1-D multicast configs or ttnn's choice."""
+
+    matmul: Literal["tuned", "default"] = "tuned"
+
+
+@dataclass(frozen=True)
+class OpGraphOptions(MatmulOptions):
     """attn: the attention op; fold: fold a group's queries onto rows (always so in decode);
-    matmul: tuned 1-D multicast configs or ttnn's choice; mask: dtype of the additive mask."""
+    mask: dtype of the additive mask."""
 
     attn: Literal["decode", "standard"] = "decode"
     fold: bool = False
-    matmul: Literal["tuned", "default"] = "tuned"
     mask: Literal["bfp4", "bf16"] = "bfp4"
 
 
@@ -308,6 +314,11 @@ class OpGraph(Implementation):
                 return k_chunk, min(16, cores)
             k_chunk //= 2
         raise UsageError(f"decode attention cannot hold {self.query_rows} query rows a KV head; use attn=standard")
+
+    def _noc(self, core: tuple[int, int]) -> tuple[int, int]:
+        """NoC coordinates of a worker core."""
+        noc = self.env.device.worker_core_from_logical_core(self.env.ttnn.CoreCoord(*core))
+        return noc.x, noc.y
 
 
 def _largest_divisor(n: int, limit: int) -> int:

@@ -3,9 +3,8 @@
 Replaces     what `norm_residual` and `heads_rope` replace: 19 ops become 12
 Core map     theirs
 CBs          theirs
-us a layer   about 113 less than the published op graph, whose norms, first add and seven ops of the heads took 134 us
-             and become 2 x 6.5 + 8; about 65 less than that of ttnn 0.81.1, which splits heads on more cores
-             (both predicted arithmetic, not measured)
+us a layer   its three programs 23.6, predicted by the emulator, not measured on silicon; the ops they replace took 134
+             in the published op graph
 Limits       theirs
 """
 

@@ -221,8 +221,3 @@ class QkvHeads(OpGraph):
             semaphores=4,
             fidelity="HiFi3",
         )
-
-    def _noc(self, core: Core) -> tuple[int, int]:
-        """NoC coordinates of a worker core."""
-        noc = self.env.device.worker_core_from_logical_core(self.env.ttnn.CoreCoord(*core))
-        return noc.x, noc.y

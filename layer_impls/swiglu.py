@@ -136,8 +136,3 @@ class Swiglu(OpGraph):
             reach=[grid],
             everywhere=self.norm_cb,
         )
-
-    def _noc(self, core: Core) -> tuple[int, int]:
-        """NoC coordinates of a worker core."""
-        noc = self.env.device.worker_core_from_logical_core(self.env.ttnn.CoreCoord(*core))
-        return noc.x, noc.y

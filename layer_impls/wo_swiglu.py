@@ -136,8 +136,3 @@ class WoSwiglu(OpGraph):
             reach=[grid],
             everywhere=self.everywhere,
         )
-
-    def _noc(self, core: Core) -> tuple[int, int]:
-        """NoC coordinates of a worker core."""
-        noc = self.env.device.worker_core_from_logical_core(self.env.ttnn.CoreCoord(*core))
-        return noc.x, noc.y

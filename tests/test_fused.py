@@ -21,7 +21,7 @@ from harness.errors import UsageError
 from harness.implementation import LayerEnv
 from harness.published import label_calls
 from harness.registry import parse
-from harness.shape import PRESETS, LayerShape, parse_shape
+from harness.shape import PRESETS, TILE, LayerShape, parse_shape
 from harness.strategies import cases
 from harness.targets import open_target
 from harness.weights import LayerWeights
@@ -49,9 +49,9 @@ def test_the_real_size_passes_on_the_emulator():
 
 
 def test_a_wide_norm_passes_on_the_emulator():
-    # 129 tiles in a row: 64 cores hold two, one holds one, and their sums fill three tiles.
+    # 129 tiles in a row: 25 cores hold five, one holds four, one none.
     shape = parse_shape("tiny,hidden=4128")
-    assert place(CoreCoord(11, 10), 1, 129).tiles_per_core == 2
+    assert place(CoreCoord(11, 10), 1, 129).tiles_per_core == 5
     assert_passes_emulated("norm_residual", Case(shape, S=40, Smax=128))
 
 
@@ -180,16 +180,17 @@ def test_every_tile_of_a_norm_has_one_core(grid, rows, tiles):
     assert placement is not None
     cores = [core for rectangle in placement.rectangles for core in rectangle.cores]
     assert len(placement.rectangles) == rows and len(set(cores)) == len(cores)
+    assert len(cores) <= rows * TILE, "a core without a row in the tile of the sums"
     assert all(0 <= x < grid.x and 0 <= y < grid.y for x, y in cores)
     held = placement.tiles_per_core * (len(cores) // rows)
     assert held >= tiles, "tiles without a core"
 
 
-def test_the_real_norm_has_a_tile_a_core():
-    for grid, area in ((CoreCoord(11, 10), 50), (CoreCoord(13, 10), 48)):
+def test_the_real_norm_has_two_tiles_a_core():
+    for grid in (CoreCoord(11, 10), CoreCoord(13, 10)):
         placement = place(grid, 2, 48)
-        assert placement is not None and placement.tiles_per_core == 1
-        assert [len(r.cores) for r in placement.rectangles] == [area, area]
+        assert placement is not None and placement.tiles_per_core == 2
+        assert [len(r.cores) for r in placement.rectangles] == [24, 24]
 
 
 def test_a_norm_that_cannot_be_placed_says_so(emulator):
@@ -198,3 +199,10 @@ def test_a_norm_that_cannot_be_placed_says_so(emulator):
     env = LayerEnv(emulator.ttnn, emulator.device, shape, LayerContext(emulator.ttnn, emulator.device, shape, 160))
     with pytest.raises(UsageError, match="hidden 131072 at 128 tokens puts 164 tiles of a norm on a core"):
         parse("norm_residual:matmul=default").build(env)
+
+
+def test_tables_too_long_for_a_core_say_so(emulator):
+    shape = parse_shape("tiny,tokens=16384")
+    env = LayerEnv(emulator.ttnn, emulator.device, shape, LayerContext(emulator.ttnn, emulator.device, shape, 32768))
+    with pytest.raises(UsageError, match="the tables of 16384 tokens takes .* B of a core's L1"):
+        parse("heads_rope:attn=standard,matmul=default").build(env)

@@ -41,7 +41,8 @@ def test_options_are_parsed_and_printed():
     [
         ("op_grph", "unknown implementation 'op_grph'; did you mean op_graph?"),
         ("zzz", "known: "),
-        ("op_graph:speed=11", "op_graph has no option 'speed'; its options: attn, fold, matmul, mask"),
+        ("op_graph:speed=11", "op_graph has no option 'speed'; its options: matmul, attn, fold, mask"),
+        ("attention:attn=standard", "attention has no option 'attn'; its options: matmul"),
         ("op_graph:attn", "write attn=decode|standard"),
         ("op_graph:attn=fast", "option attn of op_graph is 'fast'; it must be decode|standard"),
         ("op_graph:fold=1", "it must be true|false"),

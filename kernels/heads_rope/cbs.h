@@ -4,9 +4,7 @@
 #include <cstdint>
 
 constexpr uint32_t CB_IN = 0;         // d tiles of a head, from qkv
-constexpr uint32_t CB_GAMMA = 1;      // d tiles of q's or k's gamma, valid in row 0
-constexpr uint32_t CB_COS = 2;        // d tiles
-constexpr uint32_t CB_SIN = 3;        // d tiles
+constexpr uint32_t CB_TABLES = 1;     // d tiles a tile row of cos, d of q's gamma, valid in row 0; then sin, k's gamma
 constexpr uint32_t CB_ONES = 4;       // scaler of the sums
 constexpr uint32_t CB_SQUARES = 5;    // in * in, summed over the d tiles
 constexpr uint32_t CB_FACTOR = 6;     // column 0: 1 / rms of each token

@@ -1,4 +1,4 @@
-// Makes the scaler of the sums; writes a core's tiles of x1 (with a residual), then of the norm.
+// Writes a core's tiles of x1 (with a residual), then of the norm.
 //
 // Compile-time args   residual, accessors of x1, h
 // Common args         addresses of x1, h (x1: any without a residual)
@@ -14,7 +14,6 @@ void kernel_main() {
     const auto h = TensorAccessor(h_args, get_common_arg_val<uint32_t>(1), get_tile_size(CB_OUT));
     const uint32_t first = get_arg_val<uint32_t>(0), n = get_arg_val<uint32_t>(1);
     if (n == 0) return;
-    push_ones(CB_ONES);
     DeviceZoneScopedN("write");
     if constexpr (residual) start_writing(x1, first, n, CB_X1_OUT);
     start_writing(h, first, n, CB_OUT);

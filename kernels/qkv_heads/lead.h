@@ -24,12 +24,6 @@ struct Chunks {
     }
 };
 
-// The rectangle from the runtime args x0, y0, x1, y1, others, which start at `arg`.
-inline Everyone everyone_from_args(uint32_t arg) {
-    return {get_arg_val<uint32_t>(arg), get_arg_val<uint32_t>(arg + 1), get_arg_val<uint32_t>(arg + 2),
-            get_arg_val<uint32_t>(arg + 3), get_arg_val<uint32_t>(arg + 4)};
-}
-
 // The half of x of this NoC, K tile by K tile, each with its tile rows. First its reads are started, then `others`.
 template <typename All, uint32_t k_tiles, uint32_t rows, typename Accessor, typename Others>
 inline void lead(const Accessor& x, const Everyone& everyone, Others start_others) {

@@ -11,6 +11,12 @@ struct Everyone {
     uint64_t at(uint32_t address) const { return get_noc_multicast_addr(x0, y0, x1, y1, address); }
 };
 
+// The rectangle from the runtime args x0, y0, x1, y1, others, which start at `arg`.
+inline Everyone everyone_from_args(uint32_t arg) {
+    return {get_arg_val<uint32_t>(arg), get_arg_val<uint32_t>(arg + 1), get_arg_val<uint32_t>(arg + 2),
+            get_arg_val<uint32_t>(arg + 3), get_arg_val<uint32_t>(arg + 4)};
+}
+
 // `bytes` at `address` to the same address of all others, packet by packet: linked but for the last, so that the path
 // through the NoC stays open.
 inline void multicast(uint32_t address, uint32_t bytes, const Everyone& everyone) {

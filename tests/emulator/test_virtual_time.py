@@ -147,4 +147,4 @@ def test_the_document_lists_every_constant() -> None:
     document = (Path(__file__).parents[2] / "docs" / "emulator.md").read_text()
     constants = machine_constants()
     assert len(constants) > 30 and {c.mark for c in constants} == {"S", "F", "A"} and all(c.source for c in constants)
-    assert markdown(constants) in document, "python -m harness.emulator.programs.constants prints today's table"
+    assert markdown(constants) in document, "python -m harness.emulator.programs prints today's table"

@@ -1,6 +1,6 @@
 """The constants of virtual time, as the machine has them: one table, in ``native/machine/timing.h``.
 
-``python -m harness.emulator.programs.constants`` prints it as docs/emulator.md has it.
+``python -m harness.emulator.programs`` prints it as docs/emulator.md has it.
 """
 
 from __future__ import annotations
@@ -33,7 +33,3 @@ def markdown(constants: list[Constant]) -> str:
     """The table of docs/emulator.md."""
     rows = (f"| `{c.name}` | {f'{c.value:g} {c.unit}'.strip()} | {c.mark} | {c.source} |\n" for c in constants)
     return "| constant | value | | source |\n|---|---|---|---|\n" + "".join(rows)
-
-
-if __name__ == "__main__":
-    print(markdown(machine_constants()), end="")
