@@ -36,6 +36,13 @@ class Rectangle:
         return self.x + self.width - 1, self.y + self.height - 1
 
 
+def first_cores(grid: Any, n: int) -> list[Rectangle]:
+    """The first n cores of the grid, row by row: its full rows, and what is left over."""
+    rows, rest = divmod(n, grid.x)
+    full = [Rectangle(0, 0, grid.x, rows)] if rows else []
+    return full + ([Rectangle(0, rows, rest, 1)] if rest else [])
+
+
 @dataclass(frozen=True)
 class Cb:
     """A circular buffer: its index, format and capacity in tiles."""

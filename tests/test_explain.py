@@ -98,8 +98,10 @@ def test_ops_come_slowest_first_and_every_thread_adds_up(explained):
     scale = next(phase for op in programs for phase in op.phases if phase.name == "times 1 / rms")
     assert scale.cause == "CB empty", "compute waits for the reader, which has no part in this phase"
     heads = next(op for op in programs if op.label == "heads_rope")
-    reading = next(phase for phase in heads.phases if phase.name == "read a unit")
-    assert reading.cause == "read" and "noc_async_read_barrier();" in reading.at
+    waiting = next(phase for phase in heads.phases if phase.name == "tables")
+    assert waiting.cause == "semaphore" and "take_tables" in waiting.at, "one core reads the tables for all"
+    reading = next(phase for op in programs for phase in op.phases if phase.cause == "read")
+    assert "noc_async_read_barrier();" in reading.at
 
 
 def test_the_command_prints_and_records_it(tmp_path):
