@@ -10,6 +10,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+import torch
 from hypothesis import HealthCheck, settings
 
 from harness.targets import Target, open_target
@@ -33,6 +34,12 @@ def results_folder(tmp_path_factory, monkeypatch) -> Path:
     folder = tmp_path_factory.mktemp("results")
     monkeypatch.setenv("LAYERBENCH_RESULTS", str(folder))
     return folder
+
+
+@pytest.fixture(autouse=True)
+def seeded() -> None:
+    """Tests that draw from torch's own generator draw the same each time."""
+    torch.manual_seed(0)
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
