@@ -45,15 +45,19 @@ class Bench:
         implementation = spec.build(LayerEnv(ttnn, target.device, case.shape, context, case.weights, case.cache))
         with target.recorder.uploading() as weights:
             implementation.prepare(case.layer, inputs.weights)
-        bench = cls(target, inputs, implementation, context, None, None, None, weights)
-        bench.x, (bench.k, bench.v) = bench.upload_x(), bench.upload_caches(*inputs.caches("sevens"))
-        return bench
+        return cls(target, inputs, implementation, context, None, None, None, weights).elsewhere(inputs)
 
     def beside(self, inputs: Inputs, x: Any, k: Any, v: Any) -> Bench:
         """Another layer of the same implementation, prepared, with inputs on the device."""
         with self.target.recorder.uploading() as weights:
             self.implementation.prepare(inputs.case.layer, inputs.weights)
         return dataclasses.replace(self, inputs=inputs, x=x, k=k, v=v, weights=weights)
+
+    def elsewhere(self, inputs: Inputs) -> Bench:
+        """The same prepared implementation on other inputs, in tensors of their own."""
+        bench = dataclasses.replace(self, inputs=inputs)
+        bench.x, (bench.k, bench.v) = bench.upload_x(), bench.upload_caches(*inputs.caches("sevens"))
+        return bench
 
     def upload_x(self) -> Any:
         """A new device tensor of x."""

@@ -56,6 +56,12 @@ def emulator() -> Iterator[Target]:
         yield target
 
 
+def run_on_the_real_ttnn(code: str, timeout: int = 900) -> None:
+    """Python in a process of its own, which the real ttnn may hang or end; it must succeed."""
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=timeout)
+    assert done.returncode == 0, done.stdout + done.stderr
+
+
 def run_cli(*args: str, timeout: int = 900, **env: str) -> subprocess.CompletedProcess[str]:
     """`layerbench ARGS` in a process of its own, as a user has it."""
     command = [sys.executable, "-m", "harness.cli", *args]

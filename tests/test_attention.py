@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import subprocess
-import sys
 from dataclasses import dataclass
 from typing import Any
 
@@ -26,7 +24,7 @@ from harness.strategies import cases
 from harness.targets import open_target
 from layer_impls import attention
 from layer_impls.attention import split
-from tests.conftest import run_cli
+from tests.conftest import run_cli, run_on_the_real_ttnn
 
 REAL = PRESETS["alpamayo2_super"]
 SMALL = parse_shape("small,head_dim=128,n_heads=6,n_kv_heads=3")
@@ -217,8 +215,7 @@ def test_tensors_and_context_may_change_on_the_emulator():
 @pytest.mark.simulator
 def test_tensors_and_context_may_change_on_the_real_ttnn():
     code = "from tests.test_attention import check_moved_tensors; check_moved_tensors('simulator')"
-    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=600)
-    assert done.returncode == 0, done.stdout + done.stderr
+    run_on_the_real_ttnn(code, timeout=600)
 
 
 @pytest.mark.simulator

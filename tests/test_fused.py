@@ -3,19 +3,16 @@
 from __future__ import annotations
 
 import dataclasses
-import subprocess
-import sys
 
 import pytest
 import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from harness import verdict
+from harness.battery import judged
 from harness.case import Case, Inputs
 from harness.check import Bench, run_check
 from harness.context import LayerContext
-from harness.dtypes import to_device
 from harness.emulator.ttnn.types import CoreCoord
 from harness.errors import UsageError
 from harness.implementation import LayerEnv
@@ -26,7 +23,7 @@ from harness.strategies import cases
 from harness.targets import open_target
 from harness.weights import LayerWeights
 from layer_impls.norm_residual import place
-from tests.conftest import run_cli
+from tests.conftest import run_cli, run_on_the_real_ttnn
 
 FUSED = ("norm_residual", "heads_rope", "partly_fused")
 UNEVEN = "small,tokens=96,hidden=352,n_heads=6,n_kv_heads=2,head_dim=128,inter=416"
@@ -71,12 +68,9 @@ def test_the_real_size_passes_on_the_real_ttnn():
 
 def assert_right(bench: Bench) -> torch.Tensor:
     """Run once and judge output, keys and values by the oracle; returns the output."""
-    inputs, case = bench.inputs, bench.inputs.case
-    sent = bench.read(bench.k), bench.read(bench.v)
-    out = bench.read(bench.run())
-    rows = (bench.read(cache)[0, :, case.Smax - case.shape.tokens :] for cache in (bench.k, bench.v))
-    for part in verdict.layer(inputs, *sent, out, *rows):
-        assert part.passed, f"{part.name}: {part.text}"
+    wrong: list[str] = []
+    out = judged(bench, "layer", wrong)
+    assert not wrong, wrong
     return out
 
 
@@ -90,10 +84,7 @@ def check_moved_tensors(target_name: str, spec: str = "partly_fused", shape: Lay
         bench = Bench.prepare(target, parse(spec), first)
         before = assert_right(bench)
         bench.context.set_context(other.case.S, other.case.rope_delta)
-        # The first tensors stay, so that these lie elsewhere.
-        caches = other.caches("sevens")
-        tensors = [to_device(target.ttnn, target.device, t, "bf16") for t in (other.x, *caches)]
-        moved = dataclasses.replace(bench, inputs=other, **dict(zip("xkv", tensors, strict=True)))
+        moved = bench.elsewhere(other)
         for name in "xkv":
             assert getattr(moved, name).buffer_address() != getattr(bench, name).buffer_address()
         assert_right(moved)
@@ -133,8 +124,7 @@ def test_a_trace_follows_the_context_on_the_emulator():
 @pytest.mark.parametrize("check", ["check_moved_tensors", "check_trace"])
 def test_tensors_and_context_may_change_on_the_real_ttnn(check):
     code = f"from tests.test_fused import {check}; {check}('simulator')"
-    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=600)
-    assert done.returncode == 0, done.stdout + done.stderr
+    run_on_the_real_ttnn(code, timeout=600)
 
 
 def test_programs_are_called_after_their_kernels(emulator):

@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import json
-import subprocess
-import sys
 
 import pytest
 from hypothesis import given, settings
@@ -20,7 +18,7 @@ from harness.registry import parse
 from harness.shape import PRESETS, parse_shape
 from harness.strategies import cases
 from harness.targets import open_target
-from tests.conftest import run_cli
+from tests.conftest import run_cli, run_on_the_real_ttnn
 from tests.test_cli import run_main
 from tests.test_fused import UNEVEN, check_moved_tensors, check_trace
 
@@ -79,8 +77,7 @@ def test_tensors_and_context_may_change_between_calls(check_changes):
 @pytest.mark.parametrize("check_changes", ["check_moved_tensors", "check_trace"])
 def test_tensors_and_context_may_change_between_calls_of_the_real_ttnn(check_changes):
     code = f"from tests.test_fused import {check_changes}; {check_changes}('simulator', 'fused_blocks')"
-    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=900)
-    assert done.returncode == 0, done.stdout + done.stderr
+    run_on_the_real_ttnn(code)
 
 
 def test_a_layer_is_three_programs_that_say_what_they_hold_of_l1(monkeypatch, capsys, tmp_path):

@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-import dataclasses
-import subprocess
-import sys
 from typing import Any
 
 import pytest
@@ -26,7 +23,7 @@ from harness.strategies import cases
 from harness.targets import open_target
 from layer_impls._split_linear import SplitLinear, in_bank_order, share_starts
 from layer_impls._weights import bank_cores, deal, tiles_of, to_banks
-from tests.conftest import run_cli
+from tests.conftest import run_cli, run_on_the_real_ttnn
 from tests.test_fused import UNEVEN, assert_right, check_trace
 
 STREAMED = ("swiglu", "linear_residual", "wo_swiglu")
@@ -89,9 +86,7 @@ def check_layers_and_moved_tensors(target_name: str) -> None:
             bench = Bench.prepare(target, parse(spec), first)
             bench.implementation.prepare(1, other.weights)
             before = assert_right(bench)
-            tensors = [to_device(target.ttnn, target.device, t, "bf16") for t in (other.x, *other.caches("sevens"))]
-            moved = dataclasses.replace(bench, inputs=other, **dict(zip("xkv", tensors, strict=True)))
-            assert_right(moved)
+            assert_right(bench.elsewhere(other))
             assert torch.equal(assert_right(bench), before)
 
 
@@ -102,8 +97,7 @@ def test_layers_and_tensors_may_change_between_calls_on_the_emulator():
 @pytest.mark.simulator
 def test_layers_and_tensors_may_change_between_calls_on_the_real_ttnn():
     code = "from tests.test_mlp import check_layers_and_moved_tensors as check; check('simulator')"
-    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=900)
-    assert done.returncode == 0, done.stdout + done.stderr
+    run_on_the_real_ttnn(code)
 
 
 @pytest.mark.parametrize("spec", EACH)

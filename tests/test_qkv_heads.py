@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import subprocess
-import sys
 from typing import Any
 
 import pytest
@@ -21,7 +19,7 @@ from harness.shape import PRESETS, TILE, LayerShape, parse_shape
 from harness.strategies import cases, shapes
 from harness.targets import open_target
 from layer_impls.qkv_heads import QkvHeads, plan
-from tests.conftest import run_cli
+from tests.conftest import run_cli, run_on_the_real_ttnn
 from tests.test_fused import UNEVEN, check_moved_tensors, check_trace
 
 GRIDS = ((11, 10), (13, 10))
@@ -84,8 +82,7 @@ def test_tensors_and_context_may_change_between_calls(check_changes):
 def test_tensors_and_context_may_change_between_calls_of_the_real_ttnn(check_changes):
     imports = f"from harness.shape import parse_shape; from tests.test_fused import {check_changes}"
     code = f"{imports}; {check_changes}('simulator', 'qkv_heads', parse_shape({TWO_CORES_A_HEAD!r}))"
-    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=900)
-    assert done.returncode == 0, done.stdout + done.stderr
+    run_on_the_real_ttnn(code)
 
 
 def written(target: Any, inputs: Inputs) -> list[torch.Tensor]:

@@ -15,8 +15,8 @@ from pathlib import Path
 import pytest
 
 from harness import files, history, record, results, timing
-from harness.cli import main
 from harness.errors import UsageError
+from tests.test_cli import run_main
 
 TINY = ("--shape", "tiny", "--seq-len", "40", "--max-seq", "128")
 WRITER = """
@@ -29,15 +29,6 @@ for n in itertools.count():
     record = {"schema": 2, "command": "check", "time": time, "result": {"rows": list(range(3000)), "end": n}}
     results.append(Path(sys.argv[1]), record)
 """
-
-
-def run_main(monkeypatch, capsys, *args: str) -> tuple[int, str, str]:
-    """`layerbench ARGS` in this process: exit code, stdout, stderr."""
-    monkeypatch.setattr("sys.argv", ["layerbench", *args])
-    with pytest.raises(SystemExit) as exit_:
-        main()
-    captured = capsys.readouterr()
-    return exit_.value.code, captured.out, captured.err
 
 
 def test_a_record_is_whole_whenever_its_writer_is_killed(tmp_path):

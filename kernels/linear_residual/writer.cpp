@@ -15,13 +15,8 @@ void kernel_main() {
     const auto x = TensorAccessor(out_args, get_common_arg_val<uint32_t>(1), get_tile_size(SPLIT.x));
     const auto out = TensorAccessor(out_args, get_common_arg_val<uint32_t>(2), get_tile_size(SPLIT.out));
     const Split split(0);
-    const uint32_t own = split.get(OWN), owned = split.get(OWNED);
 
-    start_reading_columns<rows>(in, in_width, split.get(GROUP_COLUMN) + split.get(FIRST_OWN), own, SPLIT.own);
-    start_reading_columns<rows>(x, out_width, split.get(FIRST_OWNED), owned, SPLIT.x);
-    noc_async_read_barrier();
-    cb_push_back(SPLIT.own, own * rows);
-    cb_push_back(SPLIT.x, owned * rows);
+    read_own_and_owned<rows>(split, in, in_width, x, out_width);
     gather<rows>(split);
     scatter<rows, columns, groups, parts>(split);
     write_owned<rows>(split, out, out_width);

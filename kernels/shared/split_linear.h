@@ -96,6 +96,17 @@ inline void start_reading_columns(const Accessor& tensor, uint32_t width, uint32
     }
 }
 
+// Reads the own columns of activations, and the owned columns of the residual.
+template <uint32_t rows, typename In, typename Residual>
+inline void read_own_and_owned(const Split& split, const In& in, uint32_t in_width, const Residual& x, uint32_t width) {
+    const uint32_t own = split.get(OWN), owned = split.get(OWNED);
+    start_reading_columns<rows>(in, in_width, split.get(GROUP_COLUMN) + split.get(FIRST_OWN), own, split.cbs.own);
+    start_reading_columns<rows>(x, width, split.get(FIRST_OWNED), owned, split.cbs.x);
+    noc_async_read_barrier();
+    cb_push_back(split.cbs.own, own * rows);
+    cb_push_back(split.cbs.x, owned * rows);
+}
+
 // The owned columns from `out` to the output, `width` tiles wide; then everything this core has sent has arrived.
 template <uint32_t rows, typename Accessor>
 inline void write_owned(const Split& split, const Accessor& out, uint32_t width) {

@@ -38,13 +38,8 @@ void kernel_main() {
     const auto x = TensorAccessor(x_args, get_common_arg_val<uint32_t>(1), get_tile_size(WO.x));
     const auto out = TensorAccessor(x_args, get_common_arg_val<uint32_t>(2), get_tile_size(W2.out));
     const Split wo(0, WO), w2(wo.end(), W2, W2_SEMAPHORES);
-    const uint32_t own = wo.get(OWN), owned = wo.get(OWNED);
 
-    start_reading_columns<rows>(o, o_width, wo.get(GROUP_COLUMN) + wo.get(FIRST_OWN), own, WO.own);
-    start_reading_columns<rows>(x, hidden, wo.get(FIRST_OWNED), owned, WO.x);
-    noc_async_read_barrier();
-    cb_push_back(WO.own, own * rows);
-    cb_push_back(WO.x, owned * rows);
+    read_own_and_owned<rows>(wo, o, o_width, x, hidden);
     gather<rows>(wo);
     scatter<rows, columns, groups, parts>(wo);
     send_to_leaders<rows>(wo, w2.end());
