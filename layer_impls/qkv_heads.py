@@ -169,11 +169,11 @@ class QkvHeads(OpGraph):
         reads = [x, context.cos, context.sin, w["q_norm"], w["k_norm"], w["scalers"]]
         if self.qkv_program is None:
             self.qkv_program = self._build_qkv(x, context.cos, w["q_norm"], q, k_cache)
-        addresses = [t.buffer_address() for t in (*reads, q, k_cache, v_cache)]
+        addresses = [t.buffer_address() for t in (*reads, k_cache, v_cache)]
         return self.qkv_program.launch(
             [*reads, w["wqkv"], k_cache, v_cache, q],
             [x.buffer_address(), w["wqkv"].buffer_address()],
-            [*addresses, k_cache.shape[2] // TILE],
+            [*addresses, k_cache.shape[2] // TILE, q.buffer_address()],
         )
 
     def _qkv_cbs(self, slots: int) -> list[Cb]:
@@ -195,6 +195,7 @@ class QkvHeads(OpGraph):
         first, last = self._noc(cores[0]), self._noc(p.cores.last)
         # The rectangle in the direction of each NoC, and how many cores it has besides the leader.
         lead_0, lead_1 = [1, *first, *last, len(cores) - 1], [1, *last, *first, len(cores) - 1]
+        no_lead = [0] * len(lead_0)
         shares = {share.core: share for share in p.shares}
         head_bytes = k_tiles * self.columns * TILE_BYTES[self.env.weight_dtype]
         reader: dict[Core, list[int]] = {}
@@ -205,9 +206,9 @@ class QkvHeads(OpGraph):
             squared = deal(k_tiles, p.parts)[share.part]
             own = [share.heads.start, len(share.heads), share.part]
             reader[core] = [share.bank, share.heads_before * head_bytes, len(share.heads)]
-            reader[core] += lead_0 if core == p.leaders[0] else [0]
+            reader[core] += lead_0 if core == p.leaders[0] else no_lead
             compute[core] = [*own, squared.start, squared.stop]
-            writer[core] = [*own, *self._noc(share.partner), *(lead_1 if core == p.leaders[1] else [0])]
+            writer[core] = [*own, *self._noc(share.partner), *(lead_1 if core == p.leaders[1] else no_lead)]
         heads_and_rows = [s.n_heads, s.n_kv_heads, d, rows, p.parts, k_tiles]
         chunk = -(-k_tiles // CHUNKS)
         return Program(
@@ -217,7 +218,7 @@ class QkvHeads(OpGraph):
             self._qkv_cbs(self.slots),
             Kernel([k_tiles, rows, chunk, SLOT_ROWS, self.columns, self.slots, *accessor_args(ttnn, x)], reader),
             Kernel([*heads_and_rows, SLOT_ROWS, *map(fp32_bits, (1 / s.hidden, s.rms_eps / TILE / p.parts))], compute),
-            Kernel([*heads_and_rows, chunk, *accessor_args(ttnn, x, table, gamma, q, cache)], writer),
-            semaphores=4,
+            Kernel([*heads_and_rows, chunk, *accessor_args(ttnn, x, table, gamma, cache, q)], writer),
+            semaphores=3,
             fidelity="HiFi3",
         )

@@ -5,8 +5,10 @@
 #include "../shared/multicast.h"
 #include "cbs.h"
 
-// Semaphores: chunks of x that have come on each NoC, the tables, sums of squares of groups of tile rows.
-enum { CHUNKS_HERE, TABLES_HERE = 2, SUMS_HERE };
+namespace qkv {
+
+// Semaphores: chunks of x that have come on each NoC, on NoC 1 then the tables; sums of squares of groups of tile rows.
+enum { CHUNKS_HERE, SUMS_HERE = 2, SEMAPHORES };
 
 // Chunks of as many K tiles each, the first half of them by the leader of NoC 0.
 template <uint32_t k_tiles, uint32_t chunk>
@@ -50,3 +52,5 @@ inline void lead(const Accessor& x, const Everyone& everyone, Others start_other
     noc_async_read_barrier_with_trid(15);
     noc_async_read_set_trid(0);
 }
+
+}  // namespace qkv
