@@ -56,9 +56,9 @@ struct Feeder {
     uint32_t slot_pages;
 };
 
-// RISCV_1: what the bank has of each chunk, a slot of CB_FEED each.
-template <uint32_t D, uint32_t W, typename Accessor>
-inline void read_bank(const Feeder& f, const Accessor& k, const Accessor& v, const ValidRows& valid) {
+// RISCV_1: what the bank has of each chunk, a slot of CB_FEED each. before: what to do before a chunk is read.
+template <uint32_t D, uint32_t W, typename Accessor, typename Work>
+inline void read_bank(const Feeder& f, const Accessor& k, const Accessor& v, const ValidRows& valid, Work before) {
     DeviceZoneScopedN("read bank");
     constexpr uint32_t page_bytes = get_tile_size(CB_FEED);
     const uint32_t base = get_write_ptr(CB_FEED);
@@ -70,6 +70,7 @@ inline void read_bank(const Feeder& f, const Accessor& k, const Accessor& v, con
     for_chunks<W>(valid, f.feeder, f.feeders, f.units, [&](uint32_t worker, const Share& share, const Chunk& chunk) {
         if (issued - landed == SLOTS / 2) land();
         cb_reserve_back(CB_FEED, (issued - landed + 1) * f.slot_pages);
+        before(share, chunk);
         uint32_t to = base + issued % SLOTS * f.slot_pages * page_bytes;
         noc_async_read_set_trid(1 + issued++ % SLOTS);
         for_runs<D>(valid, worker / W / f.units_a_head, share, chunk, [&](const Run& run) {
@@ -126,7 +127,7 @@ inline void send_pages(const Feeder& f, uint32_t coordinates, uint32_t arrived, 
 }
 
 // On a worker: hands the chunks that the feeders send to compute. Each bank has a semaphore, from `first_semaphore` on;
-// they end as they began.
+// they end as they began, before compute has the last chunk.
 template <uint32_t D, uint32_t B>
 inline void receive_rows(uint32_t head, uint32_t banks, uint32_t first_semaphore, const ValidRows& valid,
                          const Share& share) {
@@ -136,7 +137,7 @@ inline void receive_rows(uint32_t head, uint32_t banks, uint32_t first_semaphore
     uint32_t expected[8] = {};
     cb_reserve_back(CB_K, B * D);
     cb_reserve_back(CB_V, B * D);
-    for (uint32_t i = 0; i < chunks_of(share.rows); ++i) {
+    for (uint32_t i = 0, chunks = chunks_of(share.rows); i < chunks; ++i) {
         const Chunk chunk = chunk_of(share.rows, i);
         for_runs<D>(valid, head, share, chunk, [&](const Run& run) {
             for (uint32_t bank = 0; bank < banks; ++bank) expected[bank] += run.count_in(bank, banks);
@@ -144,10 +145,12 @@ inline void receive_rows(uint32_t head, uint32_t banks, uint32_t first_semaphore
         for (uint32_t bank = 0; bank < banks; ++bank) {
             noc_semaphore_wait_min(words_at(get_semaphore(first_semaphore + bank)), expected[bank]);
         }
+        if (i + 1 == chunks) {
+            for (uint32_t bank = 0; bank < banks; ++bank) {
+                noc_semaphore_set(words_at(get_semaphore(first_semaphore + bank)), 0);
+            }
+        }
         push_chunk<D, B>(chunk, share.rows, partial, base[chunk.keys], valid.rows_of_partial());
-    }
-    for (uint32_t bank = 0; bank < banks; ++bank) {
-        noc_semaphore_set(words_at(get_semaphore(first_semaphore + bank)), 0);
     }
     noc_async_read_set_trid(0);
 }

@@ -34,7 +34,7 @@ void kernel_main() {
     if (role == FEEDER) {
         const Feeder feeder{first, banks, second, feeders, all_units, units_a_head, slot_pages};
         const ValidRows valid{read_valid(words), cache_rows, own_rows};
-        read_bank<D, W>(feeder, k, v, valid);
+        read_bank<D, W>(feeder, k, v, valid, [](const Share&, const Chunk&) {});
     }
     if (role != WORKER) return;
     const uint32_t worker = get_arg_val<uint32_t>(3);
