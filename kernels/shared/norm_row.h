@@ -9,7 +9,8 @@
 template <uint32_t rows, uint32_t hidden, uint32_t scale, uint32_t eps>
 ALWI void norm_row(uint32_t first) {
     DeviceZoneScopedN("norm");
-    compute_kernel_hw_startup(CB_ROW, CB_ROW, CB_SQUARES);
+    reconfig_data_format(CB_ROW, CB_ROW);
+    pack_reconfig_data_format(CB_SQUARES);
     mul_init(CB_ROW, CB_ROW);
     push_tile(CB_SQUARES, [&] {  // a product adds to what DEST holds
         for (uint32_t k = 0; k < hidden; ++k) {

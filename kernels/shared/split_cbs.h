@@ -4,7 +4,11 @@
 
 #include <cstdint>
 
-constexpr uint32_t CB_WEIGHTS = 0;  // slots of weights, as they stream in
+#ifndef WEIGHTS_CB  // elsewhere in a program of several blocks
+#define WEIGHTS_CB 0
+#endif
+
+constexpr uint32_t CB_WEIGHTS = WEIGHTS_CB;  // slots of weights, as they stream in
 
 struct SplitCbs {
     uint32_t own;      // activations that this core brings, column by column

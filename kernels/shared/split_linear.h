@@ -9,17 +9,16 @@
 // each column that this core multiplies its owner: x | y << 8 | place among the owner's columns << 16.
 enum SplitArg { GROUP, WIDTH, FIRST_OWN, OWN, GROUP_COLUMN, OWNED, FIRST_OWNED, PEERS, COLUMNS, SPLIT_ARGS };
 
-// Two semaphores from the first on belong to it: columns of activations here, partial results of owned columns here.
+// gathered, summed: addresses of its semaphores, which count columns of activations here, partial results of owned
+// columns here.
 struct Split {
     uint32_t args;  // index of the first
     SplitCbs cbs;
     uint32_t gathered, summed;
 
-    explicit Split(uint32_t first_arg, const SplitCbs& buffers = SPLIT, uint32_t first_semaphore = 0)
-        : args(first_arg),
-          cbs(buffers),
-          gathered(get_semaphore(first_semaphore)),
-          summed(get_semaphore(first_semaphore + 1)) {}
+    explicit Split(uint32_t first_arg, const SplitCbs& buffers = SPLIT, uint32_t gathered_id = 0,
+                   uint32_t summed_id = 1)
+        : args(first_arg), cbs(buffers), gathered(get_semaphore(gathered_id)), summed(get_semaphore(summed_id)) {}
 
     uint32_t get(SplitArg arg) const { return get_arg_val<uint32_t>(args + arg); }
     uint32_t peer(uint32_t i) const { return get_arg_val<uint32_t>(args + SPLIT_ARGS + i); }

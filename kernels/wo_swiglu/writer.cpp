@@ -5,28 +5,8 @@
 // Common args         addresses of o, x, output
 // Runtime args        those of split_linear.h for wo, then for w2; coordinates of the leaders, x | y << 8
 #include "../shared/norm_multicast.h"
-#include "../shared/split_linear.h"
+#include "../shared/norm_owners.h"
 #include "plan.h"
-
-// Owned columns of x1, as compute makes them, to the leaders of their rows.
-template <uint32_t rows>
-inline void send_to_leaders(const Split& wo, uint32_t leaders) {
-    const uint32_t tile = get_tile_size(CB_ROW), owned = wo.get(OWNED);
-    if (owned == 0) return;
-    cb_wait_front(WO.out, owned * rows);
-    uint32_t from = get_read_ptr(WO.out);
-    for (uint32_t column = wo.get(FIRST_OWNED); column < wo.get(FIRST_OWNED) + owned; ++column) {
-        for (uint32_t r = 0; r < rows; ++r, from += tile) {
-            const uint32_t leader = get_arg_val<uint32_t>(leaders + r);
-            noc_async_write(from, address_at(leader, get_write_ptr(CB_ROW) + column * tile), tile);
-        }
-    }
-    noc_async_writes_flushed();
-    for (uint32_t r = 0; r < rows; ++r) {
-        noc_semaphore_inc(address_at(get_arg_val<uint32_t>(leaders + r), get_semaphore(FILLED)), owned);
-    }
-    cb_pop_front(WO.out, owned * rows);
-}
 
 void kernel_main() {
     constexpr uint32_t rows = get_compile_time_arg_val(0), columns = get_compile_time_arg_val(1);
@@ -37,12 +17,12 @@ void kernel_main() {
     const auto o = TensorAccessor(o_args, get_common_arg_val<uint32_t>(0), get_tile_size(WO.own));
     const auto x = TensorAccessor(x_args, get_common_arg_val<uint32_t>(1), get_tile_size(WO.x));
     const auto out = TensorAccessor(x_args, get_common_arg_val<uint32_t>(2), get_tile_size(W2.out));
-    const Split wo(0, WO), w2(wo.end(), W2, W2_SEMAPHORES);
+    const Split wo(0, WO), w2(wo.end(), W2, W2_SEMAPHORES, W2_SEMAPHORES + 1);
 
     read_own_and_owned<rows>(wo, o, o_width, x, hidden);
     gather<rows>(wo);
     scatter<rows, columns, groups, parts>(wo);
-    send_to_leaders<rows>(wo, w2.end());
+    send_to_leaders<rows>(wo, get_semaphore(FILLED), w2.end());
     receive_norm(rows, hidden);
     gather<rows>(w2);
     scatter<rows, columns, groups, parts>(w2);
