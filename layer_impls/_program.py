@@ -56,13 +56,26 @@ class Cb:
         """L1 it takes on each core."""
         return self.tiles * TILE_BYTES[self.dtype]
 
+    @property
+    def cbs(self) -> tuple[Cb, ...]:
+        """Those that lie there: itself."""
+        return (self,)
+
+
+@dataclass(frozen=True)
+class Shared:
+    """Circular buffers that begin at one address; each has all of the bytes, whole pages of it."""
+
+    cbs: tuple[Cb, ...]
+    bytes: int
+
 
 def buffers(dtype: str, tiles: Mapping[int, int]) -> list[Cb]:
     """Circular buffers of one format. tiles: capacity by index."""
     return [Cb(index, dtype, n) for index, n in tiles.items()]
 
 
-def check_l1(what: str, cbs: Iterable[Cb]) -> None:
+def check_l1(what: str, cbs: Iterable[Cb | Shared]) -> None:
     """Raise `UsageError` unless the circular buffers that `what` needs on one core fit its L1."""
     if (need := sum(cb.bytes for cb in cbs)) > CB_BUDGET:
         raise UsageError(f"{what} takes {need} B of a core's L1, and at most {CB_BUDGET} B fit")
@@ -121,7 +134,7 @@ class Program:
         ttnn: Any,
         folder: str,
         cores: Sequence[Rectangle],
-        cbs: Sequence[Cb],
+        cbs: Sequence[Cb | Shared],
         reader: Kernel,
         compute: Kernel,
         writer: Kernel,
@@ -152,11 +165,14 @@ class Program:
                 config=config,
             )
 
-        def buffer(cb: Cb, on: Sequence[Rectangle]) -> Any:
-            form = ttnn.CBFormatDescriptor(
-                buffer_index=cb.index, data_format=device_dtype(ttnn, cb.dtype), page_size=TILE_BYTES[cb.dtype]
-            )
-            return ttnn.CBDescriptor(total_size=cb.bytes, core_ranges=core_ranges(on), format_descriptors=[form])
+        def buffer(place: Cb | Shared, on: Sequence[Rectangle]) -> Any:
+            forms = [
+                ttnn.CBFormatDescriptor(
+                    buffer_index=cb.index, data_format=device_dtype(ttnn, cb.dtype), page_size=TILE_BYTES[cb.dtype]
+                )
+                for cb in place.cbs
+            ]
+            return ttnn.CBDescriptor(total_size=place.bytes, core_ranges=core_ranges(on), format_descriptors=forms)
 
         def compute_config(fidelity: str, full_sync: bool = False) -> Any:
             return ttnn.ComputeConfigDescriptor(

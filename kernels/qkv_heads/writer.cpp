@@ -10,10 +10,9 @@ using namespace qkv;
 void kernel_main() {
     constexpr auto q_args = TensorAccessorArgs<cache_args.next_compile_time_args_offset()>();
     const auto q = TensorAccessor(q_args, get_common_arg_val<uint32_t>(COMMON_ARGS), get_tile_size(CB_Q));
-    write_heads(
-        0,
-        [&](uint32_t head, uint32_t part, uint32_t row) { start_writing_rows(q, CB_Q, (head * rows + row) * d, part); },
-        [](uint32_t) {});
+    write_heads(0, [&](uint32_t head, uint32_t part, uint32_t row) {
+        start_writing_rows(q, CB_Q, (head * rows + row) * d, part);
+    });
     noc_async_write_barrier();
     noc_async_atomic_barrier();
 }

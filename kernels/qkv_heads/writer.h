@@ -100,10 +100,9 @@ inline void start_writing_rows(const Accessor& tensor, uint32_t cb, uint32_t pag
 }
 
 // What compute makes of the core's heads. arg: the first of the runtime args. give_queries(head, part, row): what
-// happens to a group of tile rows of queries, the front tiles of CB_Q; and cached(head) when keys or values of a head
-// have been written.
-template <typename GiveQueries, typename Cached>
-inline void write_heads(uint32_t arg, GiveQueries give_queries, Cached cached) {
+// happens to a group of tile rows of queries, the front tiles of CB_Q.
+template <typename GiveQueries>
+inline void write_heads(uint32_t arg, GiveQueries give_queries) {
     const uint32_t first = get_arg_val<uint32_t>(arg), count = get_arg_val<uint32_t>(arg + 1);
     const uint32_t part = get_arg_val<uint32_t>(arg + 2), x = get_arg_val<uint32_t>(arg + 3),
                    y = get_arg_val<uint32_t>(arg + 4);
@@ -126,7 +125,6 @@ inline void write_heads(uint32_t arg, GiveQueries give_queries, Cached cached) {
                 start_writing_rows(cache, CB_CACHE, first_row * d, part);
             }
         }
-        if (head.kind != Kind::Query) cached(head.index);
     }
 }
 

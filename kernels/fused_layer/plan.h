@@ -1,0 +1,35 @@
+// Where the blocks of the layer have their circular buffers, semaphores and compile-time args. Formats and sizes stand
+// in the implementation's plan.
+#pragma once
+
+#define QKV_CBS 0  // to 17
+#define QKV_ARGS 0
+#define ATTENTION_CBS 18  // to 43
+#define WEIGHTS_CB 44
+#define NORM_CBS 45  // to 50
+
+// Semaphores. What is over everywhere before it begins may have those of what was before; the order is at the bottom.
+#define ATTENTION_SEMAPHORES 3  // to 6 + banks; qkv has 0 to 2
+#define NORM_SEMAPHORES 10      // to 13
+
+#include "../attention/roles.h"
+#include "../shared/norm_leader.h"
+#include "../shared/split_cbs.h"
+
+constexpr uint32_t NONE = 63;                     // no circular buffer
+constexpr SplitCbs WO{NONE, 51, 52, 53, 54, 55};  // o wo + x; two copies of the sum, the second is W2's residual
+constexpr SplitCbs W2{57, 58, 52, 59, 56, 60};    // the product of w1 and w3 through w2, + x1
+static_assert(W2.x == WO.out + 1);
+constexpr uint32_t CB_TURN = 61;  // a page when compute is done with attention: the weights' memory is free
+
+// At a feeder: cores that have their part of qkv behind them. Feeders get no queries.
+constexpr uint32_t QKV_DONE = attention::QUERIES_ARRIVED;
+// No value is read before all of qkv is done, so no output of attention can come before either.
+constexpr uint32_t O_ARRIVED = 2;  // qkv's SUMS_HERE: tiles of the group's columns of o
+constexpr uint32_t X1_SUMMED = 15;
+// x1 is whole when all attention is done.
+constexpr uint32_t FILLED = 7;  // of the banks: on a leader, tiles of x1 that are there
+constexpr uint32_t W2_GATHERED = 8, W2_SUMMED = 9;
+
+// What a core does after attention.
+enum class Rest : uint32_t { None, Worker, Leader };
