@@ -40,6 +40,7 @@ each merges r x c tiles (1 x 2); indices as in kernels/attention/cbs.h. Those wi
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
@@ -123,14 +124,12 @@ class Split:
         ]
 
 
-def split(shape: LayerShape, cores: int, banks: int, Smax: int, cache: str) -> Split:
-    """Fewest units a head with blocks of a chunk at least, then the largest block that fits L1.
+def splits(shape: LayerShape, cores: int, banks: int, Smax: int) -> Iterator[Split]:
+    """Best first: fewest units a head with blocks of a chunk at least, then the largest block.
 
     Feeders send without asking whether there is room, so they are for workers that hold all rows of their one unit.
-    Raises `UsageError` if nothing fits.
     """
     query_rows, cache_rows, D = shape.tokens * shape.group // TILE, Smax // TILE, shape.head_dim // TILE
-    needs = []
     for least in (CHUNK, 1):
         for units_a_head in (n for n in range(1, query_rows + 1) if query_rows % n == 0):
             units = shape.n_kv_heads * units_a_head
@@ -144,10 +143,16 @@ def split(shape: LayerShape, cores: int, banks: int, Smax: int, cache: str) -> S
                     if feeders and (blocks, units_a_core) != (1, 1):
                         break
                     rows = query_rows // units_a_head
-                    found = Split(D, units, units_a_head, rows, block, blocks, workers, units_a_core, feeders, slot)
-                    needs.append(sum(cb.bytes for cb in found.cbs(cache)))
-                    if needs[-1] <= CB_BUDGET:
-                        return found
+                    yield Split(D, units, units_a_head, rows, block, blocks, workers, units_a_core, feeders, slot)
+
+
+def split(shape: LayerShape, cores: int, banks: int, Smax: int, cache: str) -> Split:
+    """The best that fits L1. Raises `UsageError` if none does."""
+    needs = []
+    for found in splits(shape, cores, banks, Smax):
+        needs.append(sum(cb.bytes for cb in found.cbs(cache)))
+        if needs[-1] <= CB_BUDGET:
+            return found
     raise UsageError(f"attention takes {min(needs)} B of a core's L1 at least, and at most {CB_BUDGET} B fit")
 
 

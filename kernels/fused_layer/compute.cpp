@@ -45,8 +45,6 @@ void kernel_main() {
     attend(attention_args);
     const Rest rest = Rest(get_arg_val<uint32_t>(rest_args));
     if (rest == Rest::Worker) {
-        cb_reserve_back(CB_TURN, 1);
-        cb_push_back(CB_TURN, 1);
         finish(rest_args + 1);
     } else if (rest == Rest::Leader) {
         norm_row<rows, hidden, scale, eps>(get_arg_val<uint32_t>(rest_args + 1) * hidden);

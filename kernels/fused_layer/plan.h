@@ -20,7 +20,7 @@ constexpr uint32_t NONE = 63;                     // no circular buffer
 constexpr SplitCbs WO{NONE, 51, 52, 53, 54, 55};  // o wo + x; two copies of the sum, the second is W2's residual
 constexpr SplitCbs W2{57, 58, 52, 59, 56, 60};    // the product of w1 and w3 through w2, + x1
 static_assert(W2.x == WO.out + 1);
-constexpr uint32_t CB_TURN = 61;  // a page when compute is done with attention: the weights' memory is free
+constexpr uint32_t CB_TURN = 61;  // a page when all that attention made has left: the weights' memory is free
 
 // At a feeder: cores that have their part of qkv behind them. Feeders get no queries.
 constexpr uint32_t QKV_DONE = attention::QUERIES_ARRIVED;

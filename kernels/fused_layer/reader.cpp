@@ -6,7 +6,7 @@
 //                     rows of a block of w1 and w3; rows of a block of w2; tiles of a slot, slots; accessors of K
 //                     cache, V cache, valid rows
 // Common args         addresses of x, wqkv, K cache, V cache, valid rows, the other weights; tile rows of a cache
-// Runtime args        those of qkv_heads/reader.h (9); role, bank and feeder of a feeder, unit and worker of a worker;
+// Runtime args        those of qkv_heads/reader.h (9); whether x is sent here; role, bank and feeder of a feeder, unit and worker of a worker;
 //                     Rest, of a worker: bank, offset of the share in it, units, width of wo, own columns, width of w2
 #include "plan.h"
 #include "../qkv_heads/reader.h"
@@ -64,6 +64,14 @@ inline void stream_weights(uint32_t arg) {
     stream.finish();
 }
 
+// Until x and the tables have come where they are sent: what comes after has their memory.
+inline void await_x() {
+    constexpr uint32_t k_tiles = get_compile_time_arg_val(QKV_ARGS), chunk = get_compile_time_arg_val(QKV_ARGS + 2);
+    using All = qkv::Chunks<k_tiles, chunk>;
+    noc_semaphore_wait_min(words_at(get_semaphore(qkv::CHUNKS_HERE)), All::half);
+    noc_semaphore_wait_min(words_at(get_semaphore(qkv::CHUNKS_HERE + 1)), All::count - All::half + 1);
+}
+
 // A leader's tile row of x1, which its owners send.
 inline void take_row() {
     constexpr uint32_t hidden = get_compile_time_arg_val(F + 2);
@@ -73,8 +81,9 @@ inline void take_row() {
 }
 
 void kernel_main() {
-    constexpr uint32_t rows_args = 9, rest_args = rows_args + 3;
+    constexpr uint32_t x_args = 9, rows_args = x_args + 1, rest_args = rows_args + 3;
     qkv::stream_columns(0);
+    if (get_arg_val<uint32_t>(x_args)) await_x();
     read_rows(rows_args);
     const Rest rest = Rest(get_arg_val<uint32_t>(rest_args));
     if (rest == Rest::Worker) {

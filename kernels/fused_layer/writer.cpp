@@ -94,6 +94,8 @@ void kernel_main() {
     const uint32_t arg = attend(project());
     const Rest rest = Rest(get_arg_val<uint32_t>(arg));
     if (rest == Rest::Worker) {
+        cb_reserve_back(CB_TURN, 1);
+        cb_push_back(CB_TURN, 1);
         finish(arg + 1);
     } else if (rest == Rest::Leader) {
         const Everyone everyone{get_compile_time_arg_val(GRID), get_compile_time_arg_val(GRID + 1),
