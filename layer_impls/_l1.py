@@ -42,13 +42,13 @@ class Use:
 def share(uses: Iterable[Use], budget: int) -> list[Shared]:
     """Memory for all of them, the largest first; what is left of `budget` bytes goes to streams, where it is enough.
 
-    Each joins the buffers where it costs least; if that is no gain, it has memory of its own.
+    Each joins the buffers where it costs least, of those the smallest; if that is no gain, it has memory of its own.
     """
     places: list[list[Use]] = []
     for use in sorted(uses, key=lambda use: -use.cb.bytes):
         free = [place for place in places if not any(use.clashes(other) for other in place)]
         cost = {id(place): _bytes([*place, use]) - _bytes(place) for place in free}
-        best = min(free, key=lambda place: cost[id(place)], default=None)
+        best = min(free, key=lambda place: (cost[id(place)], _bytes(place)), default=None)
         if best is None or cost[id(best)] >= use.cb.bytes:
             places.append([use])
         else:

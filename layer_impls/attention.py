@@ -66,7 +66,7 @@ MOST_WORKERS = 32  # of a unit: with more, what they exchange outweighs what the
 CHUNK = 4  # tile rows of K and V that travel together (rows.h)
 IDLE, WORKER, FEEDER = range(3)  # roles (roles.h)
 FEEDERS = 2  # of a bank
-FEED_SLOTS = 12  # (feed.h)
+FEED_SLOTS = 12
 
 
 @dataclass(frozen=True)
@@ -209,7 +209,7 @@ class Attention(OpGraph):
             writer[core] = [FEEDER, bank, feeder, *places]
         banks = self.env.device.dram_grid_size().x
         own_rows, D, R, B, W = s.tokens // TILE, split.head_tiles, split.rows, split.block, split.workers
-        mapping = [split.units, split.units_a_head, split.feeders, banks, split.feed_slot]
+        mapping = [split.units, split.units_a_head, split.feeders, banks, split.feed_slot, FEED_SLOTS]
         scale = fp32_bits(s.head_dim**-0.5) + (1 << 15) >> 16
         return Program(
             ttnn,

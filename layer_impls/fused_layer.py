@@ -12,7 +12,6 @@ from harness.implementation import LayerEnv, NoOptions
 from harness.shape import TILE
 from layer_impls._l1 import Use, share
 from layer_impls._program import (
-    CB_BUDGET,
     Cb,
     Core,
     Kernel,
@@ -35,6 +34,7 @@ QKV, ATTENTION, REST = range(3)  # blocks, in order
 REST_NONE, REST_WORKER, REST_LEADER = range(3)  # (kernels/fused_layer/plan.h)
 ATTENTION_CBS = 18  # the first of them (plan.h)
 WEIGHTS, TURN = 44, 61
+BUDGET = 1_440_000  # bytes of L1: of the 1,461,120 above what ttnn reserves, all but some small tensors
 
 
 @dataclass(frozen=True)
@@ -56,6 +56,7 @@ class FusedLayer(FusedBlocks):
 
     def __init__(self, env: LayerEnv, options: NoOptions) -> None:
         super().__init__(env, options)
+        self.slot = 1 << (self.slot - 1).bit_length()
         self.layer_programs: dict[int, Program] = {}  # by rows of the cache
         self._plan(env.context.Smax)
 
@@ -80,9 +81,9 @@ class FusedLayer(FusedBlocks):
         needs = []
         for split in splits(self.env.shape, self.grid.x * self.grid.y, self.env.device.dram_grid_size().x, Smax):
             if split.feeders:
-                memory = share(self._uses(split), CB_BUDGET)
+                memory = share(self._uses(split), BUDGET)
                 needs.append(sum(m.bytes for m in memory))
-                if needs[-1] <= CB_BUDGET:
+                if needs[-1] <= BUDGET:
                     return Plan(split, memory)
         raise UsageError("to do")
 
@@ -93,7 +94,7 @@ class FusedLayer(FusedBlocks):
         columns = SLOT_ROWS * self.columns
         sent = (11, 16, 17)  # while compute may already be in the next block
         qkv = [
-            Use(Cb(1, self.env.weight_dtype, LEAST_SLOTS * columns), QKV, QKV, stream=columns),
+            Use(Cb(1, self.env.weight_dtype, self.slots * columns), QKV, QKV, stream=columns),
             *(Use(cb, QKV, ATTENTION if cb.index in sent else QKV, wraps=cb.index != 0) for cb in self._qkv_cbs(0)),
         ]
         own = (7, 8, 9, 16, 17, 18, 22, 23, 24, 25)  # written by compute alone
@@ -103,7 +104,8 @@ class FusedLayer(FusedBlocks):
                 ATTENTION if cb.index in own else QKV,
                 ATTENTION,
                 "feeder" if cb.index == 14 else "worker" if cb.index not in (5, 6) else None,
-                wraps=cb.index not in (0, 1, 2, 7, 8),
+                wraps=cb.index in (4, 9, 22, 25),
+                stream=split.feed_slot if cb.index == 14 else 0,
             )
             for cb in split.cbs(self.env.cache_dtype)
         ]
@@ -114,7 +116,7 @@ class FusedLayer(FusedBlocks):
             Use(Cb(WEIGHTS, self.env.weight_dtype, LEAST_SLOTS * self.slot), REST, REST, stream=self.slot),
             *(Use(cb, REST, REST, wraps=False) for cb in buffers("bf16", {45: rows * hidden, 47: hidden})),
             *(Use(cb, REST, REST) for cb in (*buffers("bf16", {48: 1}), *buffers("fp32", {49: 1, 50: 1}))),
-            *(Use(cb, ATTENTION if cb.index in early else REST, REST) for cb in by_index.values()),
+            *(Use(cb, ATTENTION if cb.index in early else REST, REST, wraps=cb.index == 52) for cb in by_index.values()),
         ]
         return [*qkv, *attention, *rest, Use(Cb(TURN, "bf16", 1), QKV, REST)]
 
@@ -137,7 +139,8 @@ class FusedLayer(FusedBlocks):
         r, c = split.owned
         qkv_slots = plan.slots(1, SLOT_ROWS * self.columns)
         blocks = [wo.unit, wo.block, wo.n, self.gate_up_block, w2.block, self.slot]
-        mapping = [split.units, split.units_a_head, split.feeders, banks, split.feed_slot]
+        feed_slots = plan.slots(ATTENTION_CBS + 14, split.feed_slot)
+        mapping = [split.units, split.units_a_head, split.feeders, banks, split.feed_slot, feed_slots]
         corners = [n for core in (grid.last, grid.cores[0]) for n in self._noc(core)]
         reader, compute, writer = {}, {}, {}
         starts = share_starts(wo, w2)
@@ -216,7 +219,7 @@ class FusedLayer(FusedBlocks):
                 writer,
             ),
             semaphores=16,
-            fidelity="HiFi2",
+            fidelity="HiFi3",
             full_sync=wo.rows > 2,
         )
 

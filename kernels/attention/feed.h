@@ -10,7 +10,7 @@
 
 namespace attention {
 
-constexpr uint32_t SLOTS = 12;  // of the feeder's buffer: reads in flight and pages on their way out
+constexpr uint32_t READS = 6;  // in flight
 
 // The pages [first, last) of consecutive tile rows of a head, from row `row` of a chunk on.
 struct Run {
@@ -53,7 +53,7 @@ inline void for_chunks(const ValidRows& valid, uint32_t feeder, uint32_t feeders
 
 struct Feeder {
     uint32_t bank, banks, feeder, feeders, units, units_a_head;
-    uint32_t slot_pages;
+    uint32_t slot_pages, slots;  // of CB_FEED: reads in flight and pages on their way out
 };
 
 // RISCV_1: what the bank has of each chunk, a slot of CB_FEED each. before: what to do before a chunk is read.
@@ -64,15 +64,15 @@ inline void read_bank(const Feeder& f, const Accessor& k, const Accessor& v, con
     const uint32_t base = get_write_ptr(CB_FEED);
     uint32_t issued = 0, landed = 0;
     const auto land = [&] {
-        noc_async_read_barrier_with_trid(1 + landed++ % SLOTS);
+        noc_async_read_barrier_with_trid(1 + landed++ % READS);
         cb_push_back(CB_FEED, f.slot_pages);
     };
     for_chunks<W>(valid, f.feeder, f.feeders, f.units, [&](uint32_t worker, const Share& share, const Chunk& chunk) {
-        if (issued - landed == SLOTS / 2) land();
+        if (issued - landed == READS) land();
         cb_reserve_back(CB_FEED, (issued - landed + 1) * f.slot_pages);
         before(share, chunk);
-        uint32_t to = base + issued % SLOTS * f.slot_pages * page_bytes;
-        noc_async_read_set_trid(1 + issued++ % SLOTS);
+        uint32_t to = base + issued % f.slots * f.slot_pages * page_bytes;
+        noc_async_read_set_trid(1 + issued++ % READS);
         for_runs<D>(valid, worker / W / f.units_a_head, share, chunk, [&](const Run& run) {
             const uint32_t n = run.count_in(f.bank, f.banks);
             if (n == 0) return;
@@ -104,7 +104,7 @@ inline void send_pages(const Feeder& f, uint32_t coordinates, uint32_t arrived, 
     for_chunks<W>(valid, f.feeder, f.feeders, f.units, [&](uint32_t worker, const Share& share, const Chunk& chunk) {
         const uint32_t to = get_write_ptr(chunk.cb());
         cb_wait_front(CB_FEED, (sent ? 2 : 1) * f.slot_pages);
-        uint32_t from = base + sent % SLOTS * f.slot_pages * page_bytes, pages = 0;
+        uint32_t from = base + sent % f.slots * f.slot_pages * page_bytes, pages = 0;
         noc_async_write_set_trid(1 + sent % 2);
         for_runs<D>(valid, worker / W / f.units_a_head, share, chunk, [&](const Run& run) {
             for (uint32_t page = run.first_in(f.bank, f.banks); page < run.last; page += f.banks) {

@@ -2,7 +2,7 @@
 // reads, or as the feeders send them. A feeder reads its bank.
 //
 // Compile-time args   R, D, B, W, own tile rows, units, units a head, feeders a bank (0: workers read themselves),
-//                     banks, pages of a feeder's slot, accessors of q, K cache, V cache, valid rows
+//                     banks, pages of a feeder's slot, slots, accessors of q, K cache, V cache, valid rows
 // Common args         addresses of q, K cache, V cache, valid rows; tile rows of a cache
 // Runtime args        role; of a worker: first unit, units, worker, NoC coordinates of the W workers;
 //                     of a feeder: bank, feeder
@@ -19,8 +19,8 @@ void kernel_main() {
     constexpr uint32_t W = get_compile_time_arg_val(3), own_rows = get_compile_time_arg_val(4);
     constexpr uint32_t all_units = get_compile_time_arg_val(5), units_a_head = get_compile_time_arg_val(6);
     constexpr uint32_t feeders = get_compile_time_arg_val(7), banks = get_compile_time_arg_val(8);
-    constexpr uint32_t slot_pages = get_compile_time_arg_val(9);
-    constexpr auto q_args = TensorAccessorArgs<10>();
+    constexpr uint32_t slot_pages = get_compile_time_arg_val(9), slots = get_compile_time_arg_val(10);
+    constexpr auto q_args = TensorAccessorArgs<11>();
     constexpr auto k_args = TensorAccessorArgs<q_args.next_compile_time_args_offset()>();
     constexpr auto v_args = TensorAccessorArgs<k_args.next_compile_time_args_offset()>();
     constexpr auto valid_args = TensorAccessorArgs<v_args.next_compile_time_args_offset()>();
@@ -32,7 +32,7 @@ void kernel_main() {
     const uint32_t role = get_arg_val<uint32_t>(0), first = get_arg_val<uint32_t>(1), second = get_arg_val<uint32_t>(2);
 
     if (role == FEEDER) {
-        const Feeder feeder{first, banks, second, feeders, all_units, units_a_head, slot_pages};
+        const Feeder feeder{first, banks, second, feeders, all_units, units_a_head, slot_pages, slots};
         const ValidRows valid{read_valid(words), cache_rows, own_rows};
         read_bank<D, W>(feeder, k, v, valid, [](const Share&, const Chunk&) {});
     }

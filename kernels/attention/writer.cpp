@@ -2,7 +2,7 @@
 // owns itself. A feeder sends on what it has read.
 //
 // Compile-time args   R, D, W, r, c, own tile rows, query heads, units, units a head, feeders a bank, banks, pages of a
-//                     feeder's slot, accessor of the output
+//                     feeder's slot, slots, accessor of the output
 // Common args         address of the output; tile rows of a cache
 // Runtime args        role; of a worker: first unit, units, worker, NoC coordinates of the W workers;
 //                     of a feeder: bank, feeder, NoC coordinates of all workers
@@ -19,13 +19,13 @@ void kernel_main() {
     constexpr uint32_t own_rows = get_compile_time_arg_val(5), q_tiles = get_compile_time_arg_val(6) * D;
     constexpr uint32_t all_units = get_compile_time_arg_val(7), units_a_head = get_compile_time_arg_val(8);
     constexpr uint32_t feeders = get_compile_time_arg_val(9), banks = get_compile_time_arg_val(10);
-    constexpr uint32_t slot_pages = get_compile_time_arg_val(11);
-    const auto out = TensorAccessor(TensorAccessorArgs<12>(), get_common_arg_val<uint32_t>(0), get_tile_size(CB_OUT));
+    constexpr uint32_t slot_pages = get_compile_time_arg_val(11), slots = get_compile_time_arg_val(12);
+    const auto out = TensorAccessor(TensorAccessorArgs<13>(), get_common_arg_val<uint32_t>(0), get_tile_size(CB_OUT));
     const uint32_t cache_rows = get_common_arg_val<uint32_t>(1);
     const uint32_t role = get_arg_val<uint32_t>(0), first = get_arg_val<uint32_t>(1), second = get_arg_val<uint32_t>(2);
 
     if (role == FEEDER) {
-        const Feeder feeder{first, banks, second, feeders, all_units, units_a_head, slot_pages};
+        const Feeder feeder{first, banks, second, feeders, all_units, units_a_head, slot_pages, slots};
         const ValidRows valid{take_valid(), cache_rows, own_rows};
         send_pages<D, W>(feeder, 3, get_semaphore(BANK_ARRIVED + feeder.bank), valid);
     }

@@ -2,17 +2,18 @@
 // weights of wo, w1 and w3, w2. No read waits for activations but that of the own rows of the caches.
 //
 // Compile-time args   those of qkv_heads/reader.h; R, D, B, W, own tile rows, units, units a head, feeders a bank,
-//                     banks, pages of a feeder's slot, cores of qkv; columns of a unit, rows of a block of wo; hidden,
-//                     rows of a block of w1 and w3; rows of a block of w2; tiles of a slot, slots; accessors of K
-//                     cache, V cache, valid rows
+//                     banks, pages of a feeder's slot, slots, cores of qkv; columns of a unit, rows of a block of wo;
+//                     hidden, rows of a block of w1 and w3; rows of a block of w2; tiles of a slot, slots; accessors of
+//                     K cache, V cache, valid rows
 // Common args         addresses of x, wqkv, K cache, V cache, valid rows, the other weights; tile rows of a cache
-// Runtime args        those of qkv_heads/reader.h (9); whether x is sent here; role, bank and feeder of a feeder, unit and worker of a worker;
+// Runtime args        those of qkv_heads/reader.h (9); whether x is sent here; role, bank and feeder of a feeder, unit
+// and worker of a worker;
 //                     Rest, of a worker: bank, offset of the share in it, units, width of wo, own columns, width of w2
 #include "plan.h"
 #include "../qkv_heads/reader.h"
 #include "../attention/feed.h"
 
-constexpr uint32_t A = qkv::x_args.next_compile_time_args_offset(), F = A + 11;  // attention's and the rest's args
+constexpr uint32_t A = qkv::x_args.next_compile_time_args_offset(), F = A + 12;  // attention's and the rest's args
 constexpr auto k_args = TensorAccessorArgs<F + 7>();
 constexpr auto v_args = TensorAccessorArgs<k_args.next_compile_time_args_offset()>();
 constexpr auto valid_args = TensorAccessorArgs<v_args.next_compile_time_args_offset()>();
@@ -24,7 +25,8 @@ inline void read_rows(uint32_t arg) {
     constexpr uint32_t own_rows = get_compile_time_arg_val(A + 4), units = get_compile_time_arg_val(A + 5);
     constexpr uint32_t units_a_head = get_compile_time_arg_val(A + 6), feeders = get_compile_time_arg_val(A + 7);
     constexpr uint32_t banks = get_compile_time_arg_val(A + 8), slot_pages = get_compile_time_arg_val(A + 9);
-    constexpr uint32_t qkv_cores = get_compile_time_arg_val(A + 10);
+    constexpr uint32_t slots = get_compile_time_arg_val(A + 10);
+    constexpr uint32_t qkv_cores = get_compile_time_arg_val(A + 11);
     const uint32_t role = get_arg_val<uint32_t>(arg), first = get_arg_val<uint32_t>(arg + 1);
     const uint32_t second = get_arg_val<uint32_t>(arg + 2);
     if (role == IDLE) return;
@@ -34,7 +36,7 @@ inline void read_rows(uint32_t arg) {
     if (role == FEEDER) {
         const auto k = TensorAccessor(k_args, get_common_arg_val<uint32_t>(2), get_tile_size(CB_K));
         const auto v = TensorAccessor(v_args, get_common_arg_val<uint32_t>(3), get_tile_size(CB_V));
-        const Feeder feeder{first, banks, second, feeders, units, units_a_head, slot_pages};
+        const Feeder feeder{first, banks, second, feeders, units, units_a_head, slot_pages, slots};
         read_bank<D, W>(feeder, k, v, valid, [&](const Share& share, const Chunk& chunk) {
             const bool own = share.first + chunk.at + chunk.height > valid.before();
             if (own || !chunk.keys) noc_semaphore_wait(words_at(get_semaphore(QKV_DONE)), qkv_cores);

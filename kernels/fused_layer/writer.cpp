@@ -3,8 +3,8 @@
 // output.
 //
 // Compile-time args   those of qkv_heads/writer.h; query heads a KV head, R, D, W, r, c, units, units a
-//                     head, feeders a bank, banks, pages of a feeder's slot; columns of a unit, groups, parts, hidden;
-//                     last and first core of the grid in NoC coordinates (NoC 1 goes left and up), its cores
+//                     head, feeders a bank, banks, pages of a feeder's slot, slots; columns of a unit, groups, parts,
+//                     hidden; last and first core of the grid in NoC coordinates (NoC 1 goes left and up), its cores
 // Common args         those of qkv_heads/writer.h (9), address of the output, places of the feeders
 // Runtime args        those of qkv_heads/writer.h (11); for each own query head the places of its workers; role; of a
 //                     feeder: bank, feeder, places of all workers; of a worker: worker, places of its unit's, tile rows
@@ -23,10 +23,10 @@ constexpr uint32_t D = get_compile_time_arg_val(A + 2), W = get_compile_time_arg
 constexpr uint32_t r = get_compile_time_arg_val(A + 4), c = get_compile_time_arg_val(A + 5);
 constexpr uint32_t units = get_compile_time_arg_val(A + 6), units_a_head = get_compile_time_arg_val(A + 7);
 constexpr uint32_t feeders = get_compile_time_arg_val(A + 8), banks = get_compile_time_arg_val(A + 9);
-constexpr uint32_t slot_pages = get_compile_time_arg_val(A + 10);
-constexpr uint32_t columns = get_compile_time_arg_val(A + 11), groups = get_compile_time_arg_val(A + 12);
-constexpr uint32_t parts = get_compile_time_arg_val(A + 13), hidden = get_compile_time_arg_val(A + 14);
-constexpr uint32_t GRID = A + 15;
+constexpr uint32_t slot_pages = get_compile_time_arg_val(A + 10), slots = get_compile_time_arg_val(A + 11);
+constexpr uint32_t columns = get_compile_time_arg_val(A + 12), groups = get_compile_time_arg_val(A + 13);
+constexpr uint32_t parts = get_compile_time_arg_val(A + 14), hidden = get_compile_time_arg_val(A + 15);
+constexpr uint32_t GRID = A + 16;
 constexpr uint32_t rows = qkv::rows, OUT = qkv::COMMON_ARGS, FEEDERS = OUT + 1;
 
 // The core's part of qkv. Returns the index of the next runtime arg.
@@ -62,7 +62,8 @@ inline uint32_t attend(uint32_t arg) {
                             feeders,
                             units,
                             units_a_head,
-                            slot_pages};
+                            slot_pages,
+                            slots};
         send_pages<D, W>(feeder, arg + 3, get_semaphore(BANK_ARRIVED + feeder.bank), valid);
         return arg + 3 + units * W;
     }
