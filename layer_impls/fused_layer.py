@@ -116,7 +116,7 @@ class FusedLayer(FusedBlocks):
             Use(Cb(WEIGHTS, self.env.weight_dtype, LEAST_SLOTS * self.slot), REST, REST, stream=self.slot),
             *(Use(cb, REST, REST, wraps=False) for cb in buffers("bf16", {45: rows * hidden, 47: hidden})),
             *(Use(cb, REST, REST) for cb in (*buffers("bf16", {48: 1}), *buffers("fp32", {49: 1, 50: 1}))),
-            *(Use(cb, ATTENTION if cb.index in early else REST, REST, wraps=cb.index == 52) for cb in by_index.values()),
+            *(Use(cb, QKV if cb.index == 54 else ATTENTION if cb.index in early else REST, REST, wraps=cb.index == 52) for cb in by_index.values()),
         ]
         return [*qkv, *attention, *rest, Use(Cb(TURN, "bf16", 1), QKV, REST)]
 
@@ -142,7 +142,8 @@ class FusedLayer(FusedBlocks):
         feed_slots = plan.slots(ATTENTION_CBS + 14, split.feed_slot)
         mapping = [split.units, split.units_a_head, split.feeders, banks, split.feed_slot, feed_slots]
         corners = [n for core in (grid.last, grid.cores[0]) for n in self._noc(core)]
-        reader, compute, writer = {}, {}, {}
+        reader, compute, writer, reading = {}, {}, {}, {}
+        unused = [core for core in grid.cores if core not in feeders and core not in workers]
         starts = share_starts(wo, w2)
         shares = {share_.core: share_ for share_ in p.shares}
         lead_0, lead_1, no_lead = self._leads(p.cores)
@@ -155,9 +156,12 @@ class FusedLayer(FusedBlocks):
             own = [mine.heads.start, len(mine.heads), mine.part]
             reader[core] = [mine.bank, mine.heads_before * head_bytes, len(mine.heads)]
             reader[core] += lead_0 if core == p.leaders[0] else no_lead
+            reader[core] += [self._place(f) for f, (bank, _) in feeders.items() if bank == mine.bank]
             reader[core] += [int(core in p.cores.cores)]
             compute[core] = [*own, squared.start, squared.stop]
             writer[core] = [*own, *self._noc(mine.partner), *(lead_1 if core == p.leaders[1] else no_lead)]
+            owned = rest[core][2].owned if core in rest else range(0)
+            writer[core] += [owned.start, len(owned)]
             for head in mine.heads:
                 if head < s.n_heads:
                     first_unit = head // s.group * split.units_a_head
@@ -165,18 +169,19 @@ class FusedLayer(FusedBlocks):
                     writer[core] += map(self._place, team)
             if core in feeders:
                 bank, feeder = feeders[core]
-                reader[core] += [FEEDER, bank, feeder]
+                next_ = [self._place(c) for c, (g, *_) in rest.items() if g.bank == bank and c in unused]
+                reading[core] = [FEEDER, bank, feeder, sum(m.bank == bank for m in p.shares), len(next_), *next_]
                 compute[core] += [0, 0]
                 writer[core] += [FEEDER, bank, feeder, *map(self._place, cores)]
             elif core in workers:
                 unit, worker = workers[core]
-                reader[core] += [WORKER, unit, worker]
+                reading[core] = [WORKER, unit, worker]
                 compute[core] += [1, split.owned_rows(worker)]
                 writer[core] += [WORKER, worker]
                 writer[core] += map(self._place, cores[unit * split.workers : (unit + 1) * split.workers])
                 writer[core] += [split.owned_rows(worker), *self._receivers(split, unit, worker)]
             else:
-                reader[core] += [IDLE, 0, 0]
+                reading[core] = [IDLE, split.feeders if core in rest else 0, 0]
                 compute[core] += [0, 0]
                 writer[core] += [IDLE]
             if core in rest:
@@ -187,13 +192,14 @@ class FusedLayer(FusedBlocks):
                 writer[core] += [REST_WORKER, *first_args[core], *second_args[core], *to_leaders]
             elif core in leaders:
                 row = leaders.index(core)
-                reader[core] += [REST_LEADER]
+                reader[core] += [REST_LEADER] + [0] * 6
                 compute[core] += [REST_LEADER, row]
                 writer[core] += [REST_LEADER, row]
             else:
-                reader[core] += [REST_NONE]
+                reader[core] += [REST_NONE] + [0] * 6
                 compute[core] += [REST_NONE]
                 writer[core] += [REST_NONE]
+            reader[core] += reading[core]
         scale = fp32_bits(s.head_dim**-0.5) + (1 << 15) >> 16
         R, D, B, W = split.rows, split.head_tiles, split.block, split.workers
         return Program(

@@ -22,8 +22,9 @@ constexpr SplitCbs W2{57, 58, 52, 59, 56, 60};    // the product of w1 and w3 th
 static_assert(W2.x == WO.out + 1);
 constexpr uint32_t CB_TURN = 61;  // a page when all that attention made has left: the weights' memory is free
 
-// At a feeder: cores that have their part of qkv behind them. Feeders get no queries.
-constexpr uint32_t QKV_DONE = attention::QUERIES_ARRIVED;
+// At a feeder, which has no part in the attention: cores that have asked for the last of what they read of wqkv from
+// the feeder's bank; cores that have their part of qkv behind them.
+constexpr uint32_t BANK_FREE = attention::TOPS_ARRIVED, QKV_DONE = attention::QUERIES_ARRIVED;
 // No value is read before all of qkv is done, so no output of attention can come before either.
 constexpr uint32_t O_ARRIVED = 2;  // qkv's SUMS_HERE: tiles of the group's columns of o
 constexpr uint32_t X1_SUMMED = 15;

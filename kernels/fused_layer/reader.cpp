@@ -14,33 +14,47 @@
 #include "../attention/feed.h"
 
 constexpr uint32_t A = qkv::x_args.next_compile_time_args_offset(), F = A + 12;  // attention's and the rest's args
+constexpr uint32_t FEEDERS = get_compile_time_arg_val(A + 7);
 constexpr auto k_args = TensorAccessorArgs<F + 7>();
 constexpr auto v_args = TensorAccessorArgs<k_args.next_compile_time_args_offset()>();
 constexpr auto valid_args = TensorAccessorArgs<v_args.next_compile_time_args_offset()>();
+
+// Tells those who read from a bank next, whose places are `n` runtime args from `places` on, that it is theirs.
+inline void free_bank(uint32_t places, uint32_t n) {
+    for (uint32_t i = 0; i < n; ++i) {
+        const uint32_t place = get_arg_val<uint32_t>(places + i);
+        noc_semaphore_inc(get_noc_addr(place >> 16, place & 0xFFFF, get_semaphore(BANK_FREE)), 1);
+    }
+}
 
 inline void read_rows(uint32_t arg) {
     using namespace attention;
     constexpr uint32_t R = get_compile_time_arg_val(A), D = get_compile_time_arg_val(A + 1);
     constexpr uint32_t B = get_compile_time_arg_val(A + 2), W = get_compile_time_arg_val(A + 3);
     constexpr uint32_t own_rows = get_compile_time_arg_val(A + 4), units = get_compile_time_arg_val(A + 5);
-    constexpr uint32_t units_a_head = get_compile_time_arg_val(A + 6), feeders = get_compile_time_arg_val(A + 7);
+    constexpr uint32_t units_a_head = get_compile_time_arg_val(A + 6);
     constexpr uint32_t banks = get_compile_time_arg_val(A + 8), slot_pages = get_compile_time_arg_val(A + 9);
     constexpr uint32_t slots = get_compile_time_arg_val(A + 10);
     constexpr uint32_t qkv_cores = get_compile_time_arg_val(A + 11);
     const uint32_t role = get_arg_val<uint32_t>(arg), first = get_arg_val<uint32_t>(arg + 1);
     const uint32_t second = get_arg_val<uint32_t>(arg + 2);
-    if (role == IDLE) return;
+    if (role == IDLE) {
+        noc_semaphore_wait(words_at(get_semaphore(BANK_FREE)), first);
+        return;
+    }
 
     const auto words = TensorAccessor(valid_args, get_common_arg_val<uint32_t>(4), WORDS_BYTES);
     const ValidRows valid{read_valid(words), get_common_arg_val<uint32_t>(6), own_rows};
     if (role == FEEDER) {
         const auto k = TensorAccessor(k_args, get_common_arg_val<uint32_t>(2), get_tile_size(CB_K));
         const auto v = TensorAccessor(v_args, get_common_arg_val<uint32_t>(3), get_tile_size(CB_V));
-        const Feeder feeder{first, banks, second, feeders, units, units_a_head, slot_pages, slots};
+        const Feeder feeder{first, banks, second, FEEDERS, units, units_a_head, slot_pages, slots};
+        noc_semaphore_wait(words_at(get_semaphore(BANK_FREE)), get_arg_val<uint32_t>(arg + 3));
         read_bank<D, W>(feeder, k, v, valid, [&](const Share& share, const Chunk& chunk) {
             const bool own = share.first + chunk.at + chunk.height > valid.before();
             if (own || !chunk.keys) noc_semaphore_wait(words_at(get_semaphore(QKV_DONE)), qkv_cores);
         });
+        free_bank(arg + 5, get_arg_val<uint32_t>(arg + 4));
         return;
     }
     const Share share = share_of(second, W, valid.count());
@@ -83,8 +97,8 @@ inline void take_row() {
 }
 
 void kernel_main() {
-    constexpr uint32_t x_args = 9, rows_args = x_args + 1, rest_args = rows_args + 3;
-    qkv::stream_columns(0);
+    constexpr uint32_t heads_args = 9, x_args = heads_args + FEEDERS, rest_args = x_args + 1, rows_args = rest_args + 7;
+    qkv::stream_columns(0, [] { free_bank(heads_args, get_arg_val<uint32_t>(2) ? FEEDERS : 0); });
     if (get_arg_val<uint32_t>(x_args)) await_x();
     read_rows(rows_args);
     const Rest rest = Rest(get_arg_val<uint32_t>(rest_args));

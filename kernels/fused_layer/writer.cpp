@@ -6,7 +6,8 @@
 //                     head, feeders a bank, banks, pages of a feeder's slot, slots; columns of a unit, groups, parts,
 //                     hidden; last and first core of the grid in NoC coordinates (NoC 1 goes left and up), its cores
 // Common args         those of qkv_heads/writer.h (9), address of the output, places of the feeders
-// Runtime args        those of qkv_heads/writer.h (11); for each own query head the places of its workers; role; of a
+// Runtime args        those of qkv_heads/writer.h (11); first owned column, owned columns; for each own query head the
+// places of its workers; role; of a
 //                     feeder: bank, feeder, places of all workers; of a worker: worker, places of its unit's, tile rows
 //                     of the output it owns, then those of send_output; Rest; of a worker: those of split_linear.h for
 //                     wo, then for w2, coordinates of the leaders, x | y << 8; of a leader: tile row. A place is x <<
@@ -32,7 +33,7 @@ constexpr uint32_t rows = qkv::rows, OUT = qkv::COMMON_ARGS, FEEDERS = OUT + 1;
 // The core's part of qkv. Returns the index of the next runtime arg.
 inline uint32_t project() {
     const uint32_t first = get_arg_val<uint32_t>(0), count = get_arg_val<uint32_t>(1);
-    constexpr uint32_t places = qkv::RUNTIME_ARGS, places_a_head = units_a_head * W;
+    constexpr uint32_t places = qkv::RUNTIME_ARGS + 2, places_a_head = units_a_head * W;
     uint32_t queries = 0;
     for (uint32_t column = first; column < first + count; ++column) queries += column < qkv::heads;
     qkv::write_heads(0, [&](uint32_t head, uint32_t part, uint32_t row) {
@@ -73,13 +74,18 @@ inline uint32_t attend(uint32_t arg) {
     return send_output<c>(get_arg_val<uint32_t>(coordinates + W), coordinates + W + 1);
 }
 
+// Starts reading the core's residual, before DRAM has a queue. Runtime args 11 and 12: first column, columns.
+inline void start_reading_residual() {
+    const auto x = TensorAccessor(qkv::x_args, get_common_arg_val<uint32_t>(0), get_tile_size(WO.x));
+    constexpr uint32_t arg = qkv::RUNTIME_ARGS;
+    start_reading_columns<rows>(x, hidden, get_arg_val<uint32_t>(arg), get_arg_val<uint32_t>(arg + 1), WO.x);
+}
+
 // The core's part from wo to the layer's output.
 inline void finish(uint32_t arg) {
-    const auto x = TensorAccessor(qkv::x_args, get_common_arg_val<uint32_t>(0), get_tile_size(WO.x));
     const auto out = TensorAccessor(qkv::x_args, get_common_arg_val<uint32_t>(OUT), get_tile_size(W2.out));
     const Split wo(arg, WO, O_ARRIVED, X1_SUMMED), w2(wo.end(), W2, W2_GATHERED, W2_SUMMED);
 
-    start_reading_columns<rows>(x, hidden, wo.get(FIRST_OWNED), wo.get(OWNED), WO.x);
     noc_async_read_barrier();
     cb_push_back(WO.x, wo.get(OWNED) * rows);
     receive_output<rows>(wo.get(WIDTH));
@@ -92,6 +98,7 @@ inline void finish(uint32_t arg) {
 }
 
 void kernel_main() {
+    start_reading_residual();
     const uint32_t arg = attend(project());
     const Rest rest = Rest(get_arg_val<uint32_t>(arg));
     if (rest == Rest::Worker) {

@@ -1,4 +1,6 @@
 // Args   those of reader.h
 #include "reader.h"
 
-void kernel_main() { qkv::stream_columns(0); }
+void kernel_main() {
+    qkv::stream_columns(0, [] {});
+}

@@ -14,8 +14,10 @@ namespace qkv {
 
 constexpr auto x_args = TensorAccessorArgs<QKV_ARGS + 6>();
 
-// arg: the first of the runtime args. Returns when all has landed.
-inline void stream_columns(uint32_t arg) {
+// arg: the first of the runtime args. asked: what to do when the last read has been issued. Returns when all has
+// landed.
+template <typename Work>
+inline void stream_columns(uint32_t arg, Work asked) {
     constexpr uint32_t k_tiles = get_compile_time_arg_val(QKV_ARGS), rows = get_compile_time_arg_val(QKV_ARGS + 1);
     constexpr uint32_t chunk = get_compile_time_arg_val(QKV_ARGS + 2);
     constexpr uint32_t slot = get_compile_time_arg_val(QKV_ARGS + 3), columns = get_compile_time_arg_val(QKV_ARGS + 4);
@@ -29,6 +31,7 @@ inline void stream_columns(uint32_t arg) {
     }
     Stream stream(bank, get_common_arg_val<uint32_t>(1) + offset, CB_W, slot * columns, slots);
     for (uint32_t i = 0; i < heads; ++i) stream.read_blocks(k_tiles, columns, slot);
+    asked();
     stream.finish();
 }
 
