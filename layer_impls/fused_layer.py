@@ -225,7 +225,7 @@ class FusedLayer(FusedBlocks):
                 writer,
             ),
             semaphores=16,
-            fidelity="HiFi3",
+            fidelity="HiFi2",
             full_sync=wo.rows > 2,
         )
 

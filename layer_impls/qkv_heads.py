@@ -114,13 +114,6 @@ def plan(ttnn: Any, device: Any, shape: LayerShape) -> Plan:
     return Plan(parts, rectangle, tuple(shares), (idle[-1], idle[-2 % len(idle)]))
 
 
-def scaler(value: float) -> torch.Tensor:
-    """A tile that scales a sum along rows: the value in the first row of each face."""
-    tile = torch.zeros(1, 1, TILE, TILE)
-    tile[..., :: TILE // 2, :] = value
-    return tile
-
-
 class QkvHeads(OpGraph):
     """x -> queries and own cache rows, in one program."""
 
@@ -147,7 +140,7 @@ class QkvHeads(OpGraph):
         super().prepare(i, weights)
         ttnn, device, s = self.env.ttnn, self.env.device, self.env.shape
         # kernels/qkv_heads/cbs.h says what they are good for.
-        scalers = torch.cat([scaler(value) for value in (1 / s.head_dim, s.rms_eps, 1)], -1)
+        scalers = torch.cat([torch.full((1, 1, TILE, TILE), value) for value in (1 / s.head_dim, s.rms_eps, 1)], -1)
         self.weights[i]["scalers"] = to_device(ttnn, device, scalers, "bf16")
         tiles = tiles_of(weights.wqkv.float() * weights.norm1.float()[:, None])
         banks = [[tiles[:0, 0]] for _ in range(device.dram_grid_size().x)]

@@ -22,16 +22,16 @@ constexpr uint32_t CB_X_SQUARES =
 constexpr uint32_t CB_COS_GAMMA = QKV_CBS + 7;  // n tiles a tile row
 constexpr uint32_t CB_SIN_GAMMA = QKV_CBS + 8;
 constexpr uint32_t CB_SQUARES = QKV_CBS + 9;    // z * z, summed over the n tiles
-constexpr uint32_t CB_SUMS = QKV_CBS + 10;      // column 0: the core's share of what the factor is made of
+constexpr uint32_t CB_SUMS = QKV_CBS + 10;      // all columns: the core's share of what the factor is made of
 constexpr uint32_t CB_SEND = QKV_CBS + 11;      // the same, for the other core of the head
 constexpr uint32_t CB_RECEIVED = QKV_CBS + 12;  // that core's
-constexpr uint32_t CB_FACTOR = QKV_CBS + 13;    // column 0: what each token is multiplied with
+constexpr uint32_t CB_FACTOR = QKV_CBS + 13;    // all columns: what each token is multiplied with
 constexpr uint32_t CB_ROTATED = QKV_CBS + 14;   // z, rotated, times gamma
 constexpr uint32_t CB_Q = QKV_CBS + 16;         // n tiles a tile row of q
 constexpr uint32_t CB_CACHE = QKV_CBS + 17;     // of K or V, in the format of the caches
 
-// Scalers of sums: squares of a head are summed to their mean; mean x^2 + epsilon counts epsilon times in it, and once
-// for values.
+// Scalers of sums, tiles of one value: squares of a head are summed to their mean; mean x^2 + epsilon counts epsilon
+// times in it, and once for values.
 enum { MEAN_OF_HEAD, EPSILON, ONE, SCALERS };
 
 }  // namespace qkv

@@ -10,6 +10,7 @@
 #pragma once
 
 #include "../shared/rotary.h"
+#include "api/compute/eltwise_binary_sfpu.h"
 #include "api/compute/matmul.h"
 #include "api/compute/tile_move_copy.h"
 #include "cbs.h"
@@ -126,21 +127,17 @@ ALWI void sum(bool normed) {
     constexpr uint32_t out = parts == 1 ? CB_FACTOR : CB_SUMS;
     cb_wait_front(CB_TABLES, SCALER + SCALERS);
     cb_wait_front(CB_X_SQUARES, group);
+    // A product with a tile of one value: sums in all columns.
     reconfig_data_format(CB_TABLES, CB_X_SQUARES);
     pack_reconfig_data_format(out);
-    reduce_init<PoolType::SUM, ReduceDim::REDUCE_ROW>(CB_X_SQUARES, CB_TABLES, out);
+    matmul_block_init(CB_X_SQUARES, CB_TABLES, false, 1, group, 1);
     cb_reserve_back(out, group);
     if constexpr (parts > 1) cb_reserve_back(CB_SEND, group);
     tile_regs_acquire();
-    for (uint32_t row = 0; row < group; ++row) {
-        const uint32_t times = SCALER + (normed ? EPSILON : ONE);
-        reduce_tile<PoolType::SUM, ReduceDim::REDUCE_ROW>(CB_X_SQUARES, CB_TABLES, row, times, row);
-    }
+    matmul_block(CB_X_SQUARES, CB_TABLES, 0, SCALER + (normed ? EPSILON : ONE), 0, false, 1, group, 1);
     if (normed) {
         cb_wait_front(CB_SQUARES, group);
-        for (uint32_t row = 0; row < group; ++row) {
-            reduce_tile<PoolType::SUM, ReduceDim::REDUCE_ROW>(CB_SQUARES, CB_TABLES, row, SCALER + MEAN_OF_HEAD, row);
-        }
+        matmul_block(CB_SQUARES, CB_TABLES, 0, SCALER + MEAN_OF_HEAD, 0, false, 1, group, 1);
     }
     if constexpr (parts == 1) {
         rsqrt_tile_init();
@@ -155,7 +152,6 @@ ALWI void sum(bool normed) {
     for (uint32_t row = 0; row < group; ++row) pack_tile(row, out);
     cb_push_back(out, group);
     tile_regs_release();
-    reduce_uninit();
     if (normed) cb_pop_front(CB_SQUARES, group);
     cb_pop_front(CB_X_SQUARES, group);
 }
@@ -177,6 +173,32 @@ ALWI void add_sums() {
     cb_pop_front(CB_RECEIVED, group);
 }
 
+// A group of `in` times the factors, to q or a cache. On the SFPU, for whose products there is no fidelity.
+ALWI void scale(uint32_t in, uint32_t out) {
+    DeviceZoneScopedN("scale");
+    constexpr uint32_t together = n % 3 == 0 ? 3 : n % 2 == 0 ? 2 : 1;  // beside the factor in DEST
+    pack_reconfig_data_format(out);
+    mul_binary_tile_init();
+    for (uint32_t first = 0; first < group * n; first += together) {
+        cb_reserve_back(out, together);
+        tile_regs_acquire();
+        reconfig_data_format_srca(CB_FACTOR);
+        copy_init(CB_FACTOR);
+        copy_tile(CB_FACTOR, first / n, together);
+        reconfig_data_format_srca(in);
+        copy_init(in);
+        for (uint32_t i = 0; i < together; ++i) {
+            copy_tile(in, first + i, i);
+            mul_binary_tile(i, together, i);
+        }
+        tile_regs_commit();
+        tile_regs_wait();
+        for (uint32_t i = 0; i < together; ++i) pack_tile(i, out);
+        tile_regs_release();
+        cb_push_back(out, together);
+    }
+}
+
 // A group of z to q or a cache.
 ALWI void finish(Kind kind) {
     constexpr uint32_t tiles = group * n;
@@ -195,10 +217,10 @@ ALWI void finish(Kind kind) {
     cb_wait_front(CB_FACTOR, group);
     if (normed) {
         cb_wait_front(CB_ROTATED, tiles);
-        scale_rows<group, n>(CB_ROTATED, CB_FACTOR, out);
+        scale(CB_ROTATED, out);
         cb_pop_front(CB_ROTATED, tiles);
     } else {
-        scale_rows<group, n>(CB_Z, CB_FACTOR, out);
+        scale(CB_Z, out);
     }
     cb_pop_front(CB_FACTOR, group);
     cb_pop_front(CB_Z, tiles);
