@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
-from itertools import chain
 from typing import Any
 
 from harness.dtypes import TILE_BYTES
@@ -33,8 +33,8 @@ from layer_impls.qkv_heads import Share as Heads
 QKV, ATTENTION, REST = range(3)  # blocks, in order
 REST_NONE, REST_WORKER, REST_LEADER = range(3)  # (kernels/fused_layer/plan.h)
 ATTENTION_CBS = 18  # the first of them (plan.h)
-WEIGHTS, TURN = 44, 61
-BUDGET = 1_440_000  # bytes of L1: of the 1,461,120 above what ttnn reserves, all but some small tensors
+WEIGHTS, TURN, WO_WEIGHTS = 44, 61, 62
+BUDGET = 1_455_000  # bytes of L1: of the 1,461,120 above what ttnn reserves, all but some small tensors
 
 
 @dataclass(frozen=True)
@@ -80,21 +80,30 @@ class FusedLayer(FusedBlocks):
         """The first split of the attention whose buffers fit L1 with all others. Raises `UsageError` if none does."""
         needs = []
         for split in splits(self.env.shape, self.grid.x * self.grid.y, self.env.device.dram_grid_size().x, Smax):
-            if split.feeders:
-                memory = share(self._uses(split), BUDGET)
+            if not split.feeders:
+                continue
+            for qkv_slots, wo_slots in self._stream_slots():
+                memory = share(self._uses(split, qkv_slots, wo_slots), BUDGET)
                 needs.append(sum(m.bytes for m in memory))
                 if needs[-1] <= BUDGET:
                     return Plan(split, memory)
         raise UsageError("to do")
 
-    def _uses(self, split: Split) -> list[Use]:
+    def _stream_slots(self) -> Iterator[tuple[int, int]]:
+        """Slots for wqkv and for wo, best first: whole shares, then less of wo, then less of wqkv."""
+        whole = max(LEAST_SLOTS, *(self.wo.slots(worker) for worker in self.wo.workers))
+        for qkv_slots in (self.slots, LEAST_SLOTS):
+            for wo_slots in range(whole, LEAST_SLOTS - 1, -1):
+                yield qkv_slots, wo_slots
+
+    def _uses(self, split: Split, qkv_slots: int, wo_slots: int) -> list[Use]:
         """The circular buffers of a core, and when they are in use: indices as in kernels/fused_layer/plan.h."""
         s, wo, w2 = self.env.shape, self.wo, self.w2
         hidden, rows = s.hidden // TILE, s.tokens // TILE
         columns = SLOT_ROWS * self.columns
         sent = (11, 16, 17)  # while compute may already be in the next block
         qkv = [
-            Use(Cb(1, self.env.weight_dtype, self.slots * columns), QKV, QKV, stream=columns),
+            Use(Cb(1, self.env.weight_dtype, qkv_slots * columns), QKV, QKV, stream=columns),
             *(Use(cb, QKV, ATTENTION if cb.index in sent else QKV, wraps=cb.index != 0) for cb in self._qkv_cbs(0)),
         ]
         own = (7, 8, 9, 16, 17, 18, 22, 23, 24, 25)  # written by compute alone
@@ -111,9 +120,11 @@ class FusedLayer(FusedBlocks):
         ]
         sums = [*wo.cbs(0, 51, 52, 53, 54, 55)[1:], *w2.cbs(57, 58, 52, 59, 56, 60)]
         by_index = {cb.index: cb for cb in sums}
+        wo_slot = wo.unit * wo.block
         early = (51, 53)  # come from other cores while this one may be at the attention
         rest = [
             Use(Cb(WEIGHTS, self.env.weight_dtype, LEAST_SLOTS * self.slot), REST, REST, stream=self.slot),
+            Use(Cb(WO_WEIGHTS, self.env.weight_dtype, wo_slots * wo_slot), ATTENTION, REST, stream=wo_slot),
             *(Use(cb, REST, REST, wraps=False) for cb in buffers("bf16", {45: rows * hidden, 47: hidden})),
             *(Use(cb, REST, REST) for cb in (*buffers("bf16", {48: 1}), *buffers("fp32", {49: 1, 50: 1}))),
             *(Use(cb, QKV if cb.index == 54 else ATTENTION if cb.index in early else REST, REST, wraps=cb.index == 52) for cb in by_index.values()),
@@ -210,7 +221,7 @@ class FusedLayer(FusedBlocks):
             Kernel(
                 [k_tiles, rows, chunk, SLOT_ROWS, self.columns, qkv_slots, *accessor_args(ttnn, x)]
                 + [R, D, B, W, own_rows, *mapping, len(p.shares)]
-                + [*blocks, plan.slots(WEIGHTS, self.slot), *accessor_args(ttnn, cache, cache, context.valid_rows)],
+                + [*blocks, plan.slots(WEIGHTS, self.slot), plan.slots(WO_WEIGHTS, wo.unit * wo.block), *accessor_args(ttnn, cache, cache, context.valid_rows)],
                 reader,
             ),
             Kernel(

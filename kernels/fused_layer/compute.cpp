@@ -30,7 +30,7 @@ ALWI void finish(uint32_t arg) {
     const uint32_t units = get_arg_val<uint32_t>(arg), wo_width = get_arg_val<uint32_t>(arg + 1);
     const uint32_t own = get_arg_val<uint32_t>(arg + 2), w2_width = get_arg_val<uint32_t>(arg + 3);
     const uint32_t owned = get_arg_val<uint32_t>(arg + 4);
-    push_products<rows, columns>(WO.in, wo_width, CB_WEIGHTS, slot, wo_block, units, WO.partial);
+    push_products<rows, columns>(WO.in, wo_width, CB_WO_WEIGHTS, columns * wo_block, wo_block, units, WO.partial);
     add_parts<rows, parts, 2>(WO.x, WO.parts, owned, WO.out);
     gate_up<rows>(CB_H, hidden, CB_WEIGHTS, slot, block, own, W2.own);
     push_products<rows, columns>(W2.in, w2_width, CB_WEIGHTS, slot, w2_block, units, W2.partial);

@@ -16,6 +16,7 @@
 #include "../shared/norm_leader.h"
 #include "../shared/split_cbs.h"
 
+constexpr uint32_t CB_WO_WEIGHTS = 62;            // wo, which comes while attention ends; CB_WEIGHTS has the others
 constexpr uint32_t NONE = 63;                     // no circular buffer
 constexpr SplitCbs WO{NONE, 51, 52, 53, 54, 55};  // o wo + x; two copies of the sum, the second is W2's residual
 constexpr SplitCbs W2{57, 58, 52, 59, 56, 60};    // the product of w1 and w3 through w2, + x1

@@ -3,8 +3,8 @@
 //
 // Compile-time args   those of qkv_heads/reader.h; R, D, B, W, own tile rows, units, units a head, feeders a bank,
 //                     banks, pages of a feeder's slot, slots, cores of qkv; columns of a unit, rows of a block of wo;
-//                     hidden, rows of a block of w1 and w3; rows of a block of w2; tiles of a slot, slots; accessors of
-//                     K cache, V cache, valid rows
+//                     hidden, rows of a block of w1 and w3; rows of a block of w2; tiles of a slot, slots, slots of wo;
+//                     accessors of K cache, V cache, valid rows
 // Common args         addresses of x, wqkv, K cache, V cache, valid rows, the other weights; tile rows of a cache
 // Runtime args        those of qkv_heads/reader.h (9); whether x is sent here; role, bank and feeder of a feeder, unit
 // and worker of a worker;
@@ -15,7 +15,7 @@
 
 constexpr uint32_t A = qkv::x_args.next_compile_time_args_offset(), F = A + 12;  // attention's and the rest's args
 constexpr uint32_t FEEDERS = get_compile_time_arg_val(A + 7);
-constexpr auto k_args = TensorAccessorArgs<F + 7>();
+constexpr auto k_args = TensorAccessorArgs<F + 8>();
 constexpr auto v_args = TensorAccessorArgs<k_args.next_compile_time_args_offset()>();
 constexpr auto valid_args = TensorAccessorArgs<v_args.next_compile_time_args_offset()>();
 
@@ -65,16 +65,25 @@ inline void read_rows(uint32_t arg) {
     receive_rows<D, B>(first / units_a_head, banks, BANK_ARRIVED, valid, share);
 }
 
+// The share of wo, then, as soon as there is room where attention was, those of w1 and w3 side by side and of w2.
 inline void stream_weights(uint32_t arg) {
     constexpr uint32_t columns = get_compile_time_arg_val(F), wo_block = get_compile_time_arg_val(F + 1);
     constexpr uint32_t hidden = get_compile_time_arg_val(F + 2), block = get_compile_time_arg_val(F + 3);
     constexpr uint32_t w2_block = get_compile_time_arg_val(F + 4);
     constexpr uint32_t slot = get_compile_time_arg_val(F + 5), slots = get_compile_time_arg_val(F + 6);
+    constexpr uint32_t wo_slots = get_compile_time_arg_val(F + 7);
+    const uint32_t bank = get_arg_val<uint32_t>(arg);
     const uint32_t address = get_common_arg_val<uint32_t>(5) + get_arg_val<uint32_t>(arg + 1);
     const uint32_t units = get_arg_val<uint32_t>(arg + 2), wo_width = get_arg_val<uint32_t>(arg + 3);
     const uint32_t own = get_arg_val<uint32_t>(arg + 4), w2_width = get_arg_val<uint32_t>(arg + 5);
-    Stream stream(get_arg_val<uint32_t>(arg), address, CB_WEIGHTS, slot, slots);
-    for (uint32_t unit = 0; unit < units; ++unit) stream.read_blocks(wo_width, columns, wo_block);
+
+    Stream wo(bank, address, CB_WO_WEIGHTS, columns * wo_block, wo_slots);
+    for (uint32_t unit = 0; unit < units; ++unit) wo.read_blocks(wo_width, columns, wo_block);
+    wo.finish();
+    cb_wait_front(CB_TURN, 1);
+    cb_pop_front(CB_TURN, 1);
+    const uint32_t wo_bytes = units * columns * wo_width * get_tile_size(CB_WO_WEIGHTS);
+    Stream stream(bank, address + wo_bytes, CB_WEIGHTS, slot, slots);
     for (uint32_t column = 0; column < own; ++column) stream.read_blocks(hidden, 2, block);
     for (uint32_t unit = 0; unit < units; ++unit) stream.read_blocks(w2_width, columns, w2_block);
     stream.finish();
@@ -103,8 +112,6 @@ void kernel_main() {
     read_rows(rows_args);
     const Rest rest = Rest(get_arg_val<uint32_t>(rest_args));
     if (rest == Rest::Worker) {
-        cb_wait_front(CB_TURN, 1);
-        cb_pop_front(CB_TURN, 1);
         stream_weights(rest_args + 1);
     } else if (rest == Rest::Leader) {
         take_row();
