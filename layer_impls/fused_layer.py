@@ -147,6 +147,7 @@ class FusedLayer(FusedBlocks):
         heads_and_rows = [s.n_heads, s.n_kv_heads, d, rows, p.parts, k_tiles]
         chunk = -(-k_tiles // CHUNKS)
         own_rows = s.tokens // TILE
+        x_chunks = -(-(-(-k_tiles // chunk)) // 2)  # of NoC 0
         r, c = split.owned
         qkv_slots = plan.slots(1, SLOT_ROWS * self.columns)
         blocks = [wo.unit, wo.block, wo.n, self.gate_up_block, w2.block, self.slot]
@@ -154,7 +155,6 @@ class FusedLayer(FusedBlocks):
         mapping = [split.units, split.units_a_head, split.feeders, banks, split.feed_slot, feed_slots]
         corners = [n for core in (grid.last, grid.cores[0]) for n in self._noc(core)]
         reader, compute, writer, reading = {}, {}, {}, {}
-        unused = [core for core in grid.cores if core not in feeders and core not in workers]
         starts = share_starts(wo, w2)
         shares = {share_.core: share_ for share_ in p.shares}
         lead_0, lead_1, no_lead = self._leads(p.cores)
@@ -172,7 +172,7 @@ class FusedLayer(FusedBlocks):
             compute[core] = [*own, squared.start, squared.stop]
             writer[core] = [*own, *self._noc(mine.partner), *(lead_1 if core == p.leaders[1] else no_lead)]
             owned = rest[core][2].owned if core in rest else range(0)
-            writer[core] += [owned.start, len(owned)]
+            writer[core] += [owned.start, len(owned), int(core in p.cores.cores)]
             for head in mine.heads:
                 if head < s.n_heads:
                     first_unit = head // s.group * split.units_a_head
@@ -180,7 +180,7 @@ class FusedLayer(FusedBlocks):
                     writer[core] += map(self._place, team)
             if core in feeders:
                 bank, feeder = feeders[core]
-                next_ = [self._place(c) for c, (g, *_) in rest.items() if g.bank == bank and c in unused]
+                next_ = [self._place(c) for c, (g, *_) in rest.items() if g.bank == bank]
                 reading[core] = [FEEDER, bank, feeder, sum(m.bank == bank for m in p.shares), len(next_), *next_]
                 compute[core] += [0, 0]
                 writer[core] += [FEEDER, bank, feeder, *map(self._place, cores)]
@@ -192,22 +192,23 @@ class FusedLayer(FusedBlocks):
                 writer[core] += map(self._place, cores[unit * split.workers : (unit + 1) * split.workers])
                 writer[core] += [split.owned_rows(worker), *self._receivers(split, unit, worker)]
             else:
-                reading[core] = [IDLE, split.feeders if core in rest else 0, 0]
+                reading[core] = [IDLE, 0, 0]
                 compute[core] += [0, 0]
                 writer[core] += [IDLE]
             if core in rest:
                 first, second, a, b = rest[core]
                 work = [len(a.units), len(first.columns), len(b.own), len(second.columns)]
                 reader[core] += [REST_WORKER, first.bank, starts[core] * TILE_BYTES[wo.dtype], *work]
+                reader[core] += [split.feeders + (x_chunks if core in p.cores.cores else 0)]
                 compute[core] += [REST_WORKER, *work, len(a.owned)]
                 writer[core] += [REST_WORKER, *first_args[core], *second_args[core], *to_leaders]
             elif core in leaders:
                 row = leaders.index(core)
-                reader[core] += [REST_LEADER] + [0] * 6
+                reader[core] += [REST_LEADER] + [0] * 7
                 compute[core] += [REST_LEADER, row]
                 writer[core] += [REST_LEADER, row]
             else:
-                reader[core] += [REST_NONE] + [0] * 6
+                reader[core] += [REST_NONE] + [0] * 7
                 compute[core] += [REST_NONE]
                 writer[core] += [REST_NONE]
             reader[core] += reading[core]
@@ -220,7 +221,7 @@ class FusedLayer(FusedBlocks):
             plan.memory,
             Kernel(
                 [k_tiles, rows, chunk, SLOT_ROWS, self.columns, qkv_slots, *accessor_args(ttnn, x)]
-                + [R, D, B, W, own_rows, *mapping, len(p.shares)]
+                + [R, D, B, W, own_rows, *mapping, len(p.cores.cores)]
                 + [*blocks, plan.slots(WEIGHTS, self.slot), plan.slots(WO_WEIGHTS, wo.unit * wo.block), *accessor_args(ttnn, cache, cache, context.valid_rows)],
                 reader,
             ),

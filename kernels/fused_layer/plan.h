@@ -26,6 +26,9 @@ constexpr uint32_t CB_TURN = 61;  // a page when all that attention made has lef
 // At a feeder, which has no part in the attention: cores that have asked for the last of what they read of wqkv from
 // the feeder's bank; cores that have their part of qkv behind them.
 constexpr uint32_t BANK_FREE = attention::TOPS_ARRIVED, QKV_DONE = attention::QUERIES_ARRIVED;
+// Counts on where qkv's chunks of x have counted to: feeders that have asked for the last of K and V of this core's
+// bank.
+constexpr uint32_t ROWS_READ = 0;
 // No value is read before all of qkv is done, so no output of attention can come before either.
 constexpr uint32_t O_ARRIVED = 2;  // qkv's SUMS_HERE: tiles of the group's columns of o
 constexpr uint32_t X1_SUMMED = 15;

@@ -13,6 +13,7 @@
 #include "../qkv_heads/reader.h"
 #include "../attention/feed.h"
 
+using All = qkv::Chunks<get_compile_time_arg_val(QKV_ARGS), get_compile_time_arg_val(QKV_ARGS + 2)>;
 constexpr uint32_t A = qkv::x_args.next_compile_time_args_offset(), F = A + 12;  // attention's and the rest's args
 constexpr uint32_t FEEDERS = get_compile_time_arg_val(A + 7);
 constexpr auto k_args = TensorAccessorArgs<F + 8>();
@@ -20,10 +21,10 @@ constexpr auto v_args = TensorAccessorArgs<k_args.next_compile_time_args_offset(
 constexpr auto valid_args = TensorAccessorArgs<v_args.next_compile_time_args_offset()>();
 
 // Tells those who read from a bank next, whose places are `n` runtime args from `places` on, that it is theirs.
-inline void free_bank(uint32_t places, uint32_t n) {
+inline void free_bank(uint32_t places, uint32_t n, uint32_t semaphore) {
     for (uint32_t i = 0; i < n; ++i) {
         const uint32_t place = get_arg_val<uint32_t>(places + i);
-        noc_semaphore_inc(get_noc_addr(place >> 16, place & 0xFFFF, get_semaphore(BANK_FREE)), 1);
+        noc_semaphore_inc(get_noc_addr(place >> 16, place & 0xFFFF, get_semaphore(semaphore)), 1);
     }
 }
 
@@ -38,10 +39,7 @@ inline void read_rows(uint32_t arg) {
     constexpr uint32_t qkv_cores = get_compile_time_arg_val(A + 11);
     const uint32_t role = get_arg_val<uint32_t>(arg), first = get_arg_val<uint32_t>(arg + 1);
     const uint32_t second = get_arg_val<uint32_t>(arg + 2);
-    if (role == IDLE) {
-        noc_semaphore_wait(words_at(get_semaphore(BANK_FREE)), first);
-        return;
-    }
+    if (role == IDLE) return;
 
     const auto words = TensorAccessor(valid_args, get_common_arg_val<uint32_t>(4), WORDS_BYTES);
     const ValidRows valid{read_valid(words), get_common_arg_val<uint32_t>(6), own_rows};
@@ -54,7 +52,7 @@ inline void read_rows(uint32_t arg) {
             const bool own = share.first + chunk.at + chunk.height > valid.before();
             if (own || !chunk.keys) noc_semaphore_wait(words_at(get_semaphore(QKV_DONE)), qkv_cores);
         });
-        free_bank(arg + 5, get_arg_val<uint32_t>(arg + 4));
+        free_bank(arg + 5, get_arg_val<uint32_t>(arg + 4), ROWS_READ);
         return;
     }
     const Share share = share_of(second, W, valid.count());
@@ -77,6 +75,7 @@ inline void stream_weights(uint32_t arg) {
     const uint32_t units = get_arg_val<uint32_t>(arg + 2), wo_width = get_arg_val<uint32_t>(arg + 3);
     const uint32_t own = get_arg_val<uint32_t>(arg + 4), w2_width = get_arg_val<uint32_t>(arg + 5);
 
+    noc_semaphore_wait_min(words_at(get_semaphore(ROWS_READ)), get_arg_val<uint32_t>(arg + 6));
     Stream wo(bank, address, CB_WO_WEIGHTS, columns * wo_block, wo_slots);
     for (uint32_t unit = 0; unit < units; ++unit) wo.read_blocks(wo_width, columns, wo_block);
     wo.finish();
@@ -89,14 +88,6 @@ inline void stream_weights(uint32_t arg) {
     stream.finish();
 }
 
-// Until x and the tables have come where they are sent: what comes after has their memory.
-inline void await_x() {
-    constexpr uint32_t k_tiles = get_compile_time_arg_val(QKV_ARGS), chunk = get_compile_time_arg_val(QKV_ARGS + 2);
-    using All = qkv::Chunks<k_tiles, chunk>;
-    noc_semaphore_wait_min(words_at(get_semaphore(qkv::CHUNKS_HERE)), All::half);
-    noc_semaphore_wait_min(words_at(get_semaphore(qkv::CHUNKS_HERE + 1)), All::count - All::half + 1);
-}
-
 // A leader's tile row of x1, which its owners send.
 inline void take_row() {
     constexpr uint32_t hidden = get_compile_time_arg_val(F + 2);
@@ -106,9 +97,9 @@ inline void take_row() {
 }
 
 void kernel_main() {
-    constexpr uint32_t heads_args = 9, x_args = heads_args + FEEDERS, rest_args = x_args + 1, rows_args = rest_args + 7;
-    qkv::stream_columns(0, [] { free_bank(heads_args, get_arg_val<uint32_t>(2) ? FEEDERS : 0); });
-    if (get_arg_val<uint32_t>(x_args)) await_x();
+    constexpr uint32_t heads_args = 9, x_args = heads_args + FEEDERS, rest_args = x_args + 1, rows_args = rest_args + 8;
+    qkv::stream_columns(0, [] { free_bank(heads_args, get_arg_val<uint32_t>(2) ? FEEDERS : 0, BANK_FREE); });
+    if (get_arg_val<uint32_t>(x_args)) All::wait_all();  // attention has the memory of x
     read_rows(rows_args);
     const Rest rest = Rest(get_arg_val<uint32_t>(rest_args));
     if (rest == Rest::Worker) {

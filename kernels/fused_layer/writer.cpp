@@ -6,8 +6,8 @@
 //                     head, feeders a bank, banks, pages of a feeder's slot, slots; columns of a unit, groups, parts,
 //                     hidden; last and first core of the grid in NoC coordinates (NoC 1 goes left and up), its cores
 // Common args         those of qkv_heads/writer.h (9), address of the output, places of the feeders
-// Runtime args        those of qkv_heads/writer.h (11); first owned column, owned columns; for each own query head the
-// places of its workers; role; of a
+// Runtime args        those of qkv_heads/writer.h (11); first owned column, owned columns, whether x is sent here; for
+// each own query head the places of its workers; role; of a
 //                     feeder: bank, feeder, places of all workers; of a worker: worker, places of its unit's, tile rows
 //                     of the output it owns, then those of send_output; Rest; of a worker: those of split_linear.h for
 //                     wo, then for w2, coordinates of the leaders, x | y << 8; of a leader: tile row. A place is x <<
@@ -33,13 +33,14 @@ constexpr uint32_t rows = qkv::rows, OUT = qkv::COMMON_ARGS, FEEDERS = OUT + 1;
 // The core's part of qkv. Returns the index of the next runtime arg.
 inline uint32_t project() {
     const uint32_t first = get_arg_val<uint32_t>(0), count = get_arg_val<uint32_t>(1);
-    constexpr uint32_t places = qkv::RUNTIME_ARGS + 2, places_a_head = units_a_head * W;
+    constexpr uint32_t places = qkv::RUNTIME_ARGS + 3, places_a_head = units_a_head * W;
     uint32_t queries = 0;
     for (uint32_t column = first; column < first + count; ++column) queries += column < qkv::heads;
     qkv::write_heads(0, [&](uint32_t head, uint32_t part, uint32_t row) {
         send_queries<group_heads, R, W>(head, part, row, places + (head - first) * places_a_head);
     });
-    if (count) {
+    if (get_arg_val<uint32_t>(places - 1)) {
+        if (count == 0) qkv::All::wait_all();
         if constexpr (qkv::parts > 1) noc_semaphore_set(words_at(get_semaphore(qkv::SUMS_HERE)), 0);
         noc_async_write_barrier();
         for (uint32_t i = 0; i < banks * feeders; ++i) {

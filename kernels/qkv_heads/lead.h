@@ -24,6 +24,15 @@ struct Chunks {
         noc_semaphore_wait_min(words_at(get_semaphore(CHUNKS_HERE + (i >= half))), i >= half ? i - half + 1 : i + 1);
         return end(i);
     }
+
+    // The count of NoC 1 when the tables are there too, which come after x.
+    static constexpr uint32_t tables = count - half + 1;
+
+    // Until x and the tables are there.
+    static void wait_all() {
+        noc_semaphore_wait_min(words_at(get_semaphore(CHUNKS_HERE)), half);
+        noc_semaphore_wait_min(words_at(get_semaphore(CHUNKS_HERE + 1)), tables);
+    }
 };
 
 // The half of x of this NoC, K tile by K tile, each with its tile rows. First its reads are started, then `others`.

@@ -21,7 +21,6 @@ constexpr uint32_t chunk = get_compile_time_arg_val(QKV_ARGS + 6);
 constexpr uint32_t n = d / parts, tables = (2 * rows + 2) * d + SCALERS;
 constexpr uint32_t group = n == 2 && rows % 2 == 0 ? 2 : 1;  // tile rows, as in compute.h
 using All = Chunks<k_tiles, chunk>;
-constexpr uint32_t TABLES_HERE = All::count - All::half + 1;  // after the chunks of NoC 1
 
 constexpr auto x_args = TensorAccessorArgs<QKV_ARGS + 7>();
 constexpr auto table_args = TensorAccessorArgs<x_args.next_compile_time_args_offset()>();
@@ -49,7 +48,7 @@ inline void lead_with_tables(uint32_t arg) {
     const Everyone everyone = everyone_from_args(arg);
     lead<All, k_tiles, rows>(x, everyone, read_tables);
     multicast(get_write_ptr(CB_TABLES), tables * get_tile_size(CB_TABLES), everyone);
-    send_flag(get_semaphore(CHUNKS_HERE + 1), TABLES_HERE, everyone);
+    send_flag(get_semaphore(CHUNKS_HERE + 1), All::tables, everyone);
     noc_async_write_barrier();
 }
 
@@ -67,7 +66,7 @@ inline void take_x() {
 inline void take_tables() {
     DeviceZoneScopedN("tables");
     cb_reserve_back(CB_TABLES, tables);
-    noc_semaphore_wait_min(words_at(get_semaphore(CHUNKS_HERE + 1)), TABLES_HERE);
+    noc_semaphore_wait_min(words_at(get_semaphore(CHUNKS_HERE + 1)), All::tables);
     cb_push_back(CB_TABLES, tables);
 }
 
