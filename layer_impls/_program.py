@@ -108,58 +108,58 @@ def empty_tile_tensor(ttnn: Any, device: Any, shape: Sequence[int]) -> Any:
 
 
 @dataclass(frozen=True)
-class Leaders:
-    """Cores of a program that run kernels of their own: `leader_reader.cpp` and so on, at HiFi4."""
+class Team:
+    """Cores of a program that run the same kernels, `files` + `reader.cpp`, `compute.cpp` and `writer.cpp`.
+
+    cbs: circular buffers on these cores. fidelity, full_sync: of compute, which has an fp32 DEST.
+    """
 
     cores: Sequence[Rectangle]
     cbs: Sequence[Cb]
     reader: Kernel
     compute: Kernel
     writer: Kernel
+    fidelity: str = "HiFi4"
+    full_sync: bool = False
+    files: str = ""
 
 
 class Program:
-    """`reader.cpp`, `compute.cpp` and `writer.cpp` of a folder of `kernels/`, all on the same cores.
+    """Kernels of a folder of `kernels/`, on teams of cores; what one waits for from another comes later in the list.
 
-    cbs: on these cores. everywhere: circular buffers on all cores of `reach`, below all others and so at the same
-    addresses; `reach` has the semaphores too (default: `cores`). Cores of it without a kernel are there for multicasts.
+    everywhere: circular buffers on all cores of `reach`, below all others and so at the same addresses; `reach` has the
+    semaphores too (default: the cores of the last team). Cores of it without a kernel are there for multicasts.
 
-    Addresses travel as common runtime args. At every launch ttnn 0.81.1 writes the runtime args of the descriptor it is
-    given, on a program-cache hit too; so whatever moved between two launches is found where it is. (It looks at nothing
-    else: neither at the tensors' addresses nor at args that were different when the program was compiled.)
+    Addresses travel as common runtime args, the same to all teams. At every launch ttnn 0.81.1 writes the runtime args
+    of the descriptor it is given, on a program-cache hit too; so whatever moved between two launches is found where it
+    is. (It looks at nothing else: neither at the tensors' addresses nor at args that were different when the program
+    was compiled.)
     """
 
     def __init__(
         self,
         ttnn: Any,
         folder: str,
-        cores: Sequence[Rectangle],
-        cbs: Sequence[Cb | Shared],
-        reader: Kernel,
-        compute: Kernel,
-        writer: Kernel,
+        teams: Sequence[Team],
         semaphores: int = 0,
-        fidelity: str = "HiFi4",
-        full_sync: bool = False,
-        leaders: Leaders | None = None,
         reach: Sequence[Rectangle] | None = None,
-        everywhere: Sequence[Cb] = (),
+        everywhere: Sequence[Cb | Shared] = (),
     ) -> None:
         self.ttnn = ttnn
-        reach = reach or cores
+        reach = reach or teams[-1].cores
 
         def core_ranges(rectangles: Sequence[Rectangle]) -> Any:
             return ttnn.CoreRangeSet(
                 [ttnn.CoreRange(ttnn.CoreCoord(r.x, r.y), ttnn.CoreCoord(*r.last)) for r in rectangles]
             )
 
-        def kernel(file: str, on: Sequence[Rectangle], args: Kernel, config: Any) -> Any:
+        def kernel(team: Team, file: str, args: Kernel, config: Any) -> Any:
             runtime = ttnn.RuntimeArgs()
             for (x, y), words in args.runtime.items():
                 runtime[x][y] = list(words)
             return ttnn.KernelDescriptor(
-                kernel_source=kernels.source(folder, f"{file}.cpp"),
-                core_ranges=core_ranges(on),
+                kernel_source=kernels.source(folder, f"{team.files}{file}.cpp"),
+                core_ranges=core_ranges(team.cores),
                 compile_time_args=list(args.compile_time),
                 runtime_args=runtime,
                 config=config,
@@ -174,27 +174,19 @@ class Program:
             ]
             return ttnn.CBDescriptor(total_size=place.bytes, core_ranges=core_ranges(on), format_descriptors=forms)
 
-        def compute_config(fidelity: str, full_sync: bool = False) -> Any:
-            return ttnn.ComputeConfigDescriptor(
-                math_fidelity=getattr(ttnn.MathFidelity, fidelity), fp32_dest_acc_en=True, dst_full_sync_en=full_sync
-            )
-
-        # Leaders first: others wait for what they read.
         descriptors, cb_descriptors = [], [buffer(cb, reach) for cb in everywhere]
-        if leaders:
-            on = leaders.cores
+        for team in teams:
+            config = ttnn.ComputeConfigDescriptor(
+                math_fidelity=getattr(ttnn.MathFidelity, team.fidelity),
+                fp32_dest_acc_en=True,
+                dst_full_sync_en=team.full_sync,
+            )
             descriptors += [
-                kernel("leader_writer", on, leaders.writer, ttnn.WriterConfigDescriptor()),
-                kernel("leader_reader", on, leaders.reader, ttnn.ReaderConfigDescriptor()),
-                kernel("leader_compute", on, leaders.compute, compute_config("HiFi4")),
+                kernel(team, "writer", team.writer, ttnn.WriterConfigDescriptor()),
+                kernel(team, "reader", team.reader, ttnn.ReaderConfigDescriptor()),
+                kernel(team, "compute", team.compute, config),
             ]
-            cb_descriptors += [buffer(cb, on) for cb in leaders.cbs]
-        descriptors += [
-            kernel("writer", cores, writer, ttnn.WriterConfigDescriptor()),
-            kernel("reader", cores, reader, ttnn.ReaderConfigDescriptor()),
-            kernel("compute", cores, compute, compute_config(fidelity, full_sync)),
-        ]
-        cb_descriptors += [buffer(cb, cores) for cb in cbs]
+            cb_descriptors += [buffer(cb, team.cores) for cb in team.cbs]
         ids = range(semaphores)
         self.descriptor = ttnn.ProgramDescriptor(
             kernels=descriptors,
@@ -203,7 +195,7 @@ class Program:
         )
 
     def launch(self, tensors: Sequence[Any], reader: Sequence[int], writer: Sequence[int]) -> Any:
-        """Run it on `tensors`, the output last; returns that. reader, writer: common runtime args of these kernels."""
+        """Run it on `tensors`, the output last; returns that. reader, writer: common runtime args of all teams' kernels."""
         for first in range(0, len(self.descriptor.kernels), 3):
             for kernel, common in zip(self.descriptor.kernels[first:], (writer, reader), strict=False):
                 kernel.common_runtime_args = list(common)

@@ -54,6 +54,7 @@ from layer_impls._program import (
     Kernel,
     Program,
     Rectangle,
+    Team,
     accessor_args,
     buffers,
     empty_tile_tensor,
@@ -214,13 +215,17 @@ class Attention(OpGraph):
         return Program(
             ttnn,
             "attention",
-            [whole],
-            split.cbs(self.env.cache_dtype),
-            Kernel([R, D, B, W, own_rows, *mapping, *accessor_args(ttnn, *reads)], reader),
-            Kernel([R, D, B, W, *split.owned, scale, int(split.blocks > 1)], compute),
-            Kernel([R, D, W, *split.owned, own_rows, s.n_heads, *mapping, *accessor_args(ttnn, out)], writer),
+            [
+                Team(
+                    [whole],
+                    split.cbs(self.env.cache_dtype),
+                    Kernel([R, D, B, W, own_rows, *mapping, *accessor_args(ttnn, *reads)], reader),
+                    Kernel([R, D, B, W, *split.owned, scale, int(split.blocks > 1)], compute),
+                    Kernel([R, D, W, *split.owned, own_rows, s.n_heads, *mapping, *accessor_args(ttnn, out)], writer),
+                    fidelity="HiFi2",
+                )
+            ],
             semaphores=4 + banks,
-            fidelity="HiFi2",
         )
 
     def _feeders(self, each: int) -> dict[Core, tuple[int, int]]:

@@ -31,6 +31,7 @@ from layer_impls._program import (
     Kernel,
     Program,
     Rectangle,
+    Team,
     accessor_args,
     buffers,
     check_l1,
@@ -89,10 +90,14 @@ class HeadsRope(OpGraph):
         return Program(
             ttnn,
             "heads_rope",
-            [whole],
-            self.heads_cbs,
-            Kernel([*sizes, *accessor_args(ttnn, qkv, table, gamma)], reader),
-            Kernel([*sizes, fp32_bits(1 / s.head_dim), fp32_bits(s.rms_eps)], share),
-            Kernel([*sizes, *accessor_args(ttnn, *outputs, table, gamma)], writer),
+            [
+                Team(
+                    [whole],
+                    self.heads_cbs,
+                    Kernel([*sizes, *accessor_args(ttnn, qkv, table, gamma)], reader),
+                    Kernel([*sizes, fp32_bits(1 / s.head_dim), fp32_bits(s.rms_eps)], share),
+                    Kernel([*sizes, *accessor_args(ttnn, *outputs, table, gamma)], writer),
+                )
+            ],
             semaphores=2,
         )

@@ -32,7 +32,7 @@ from typing import Any
 from harness.dtypes import TILE_BYTES
 from harness.implementation import LayerEnv
 from harness.weights import LayerWeights
-from layer_impls._program import Kernel, Program, accessor_args, empty_tile_tensor
+from layer_impls._program import Kernel, Program, Team, accessor_args, empty_tile_tensor
 from layer_impls._split_linear import SplitLinear, in_bank_order, share_starts, stream_cb
 from layer_impls.op_graph import OpGraph, OpGraphOptions
 
@@ -79,11 +79,15 @@ class LinearResidual(OpGraph):
         return Program(
             ttnn,
             "linear_residual",
-            [group.rectangle for group in split.groups],
-            self.out_cbs,
-            Kernel([split.unit, split.block, slots], reader),
-            Kernel([split.rows, split.unit, split.block, split.parts], compute),
-            Kernel([*sizes, *accessor_args(ttnn, o, x)], split.movement_args()),
+            [
+                Team(
+                    [group.rectangle for group in split.groups],
+                    self.out_cbs,
+                    Kernel([split.unit, split.block, slots], reader),
+                    Kernel([split.rows, split.unit, split.block, split.parts], compute),
+                    Kernel([*sizes, *accessor_args(ttnn, o, x)], split.movement_args()),
+                    fidelity="HiFi2",
+                )
+            ],
             semaphores=2,
-            fidelity="HiFi2",
         )

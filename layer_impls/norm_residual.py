@@ -44,6 +44,7 @@ from layer_impls._program import (
     Kernel,
     Program,
     Rectangle,
+    Team,
     accessor_args,
     buffers,
     empty_tile_tensor,
@@ -198,10 +199,14 @@ class NormResidual(OpGraph):
         return Program(
             ttnn,
             "norm_residual",
-            rectangles,
-            self._cbs(),
-            Kernel([int(residual), self._cores_with_tiles, *accessor_args(ttnn, x, x, gamma)], reader),
-            Kernel([int(residual), fp32_bits(1 / s.hidden), fp32_bits(s.rms_eps)], compute),
-            Kernel([int(residual), *accessor_args(ttnn, x, x)], writer),
+            [
+                Team(
+                    rectangles,
+                    self._cbs(),
+                    Kernel([int(residual), self._cores_with_tiles, *accessor_args(ttnn, x, x, gamma)], reader),
+                    Kernel([int(residual), fp32_bits(1 / s.hidden), fp32_bits(s.rms_eps)], compute),
+                    Kernel([int(residual), *accessor_args(ttnn, x, x)], writer),
+                )
+            ],
             semaphores=2,
         )

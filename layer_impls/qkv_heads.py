@@ -50,6 +50,7 @@ from layer_impls._program import (
     Kernel,
     Program,
     Rectangle,
+    Team,
     accessor_args,
     buffers,
     empty_tile_tensor,
@@ -207,11 +208,20 @@ class QkvHeads(OpGraph):
         return Program(
             ttnn,
             "qkv_heads",
-            [p.cores],
-            self._qkv_cbs(self.slots),
-            Kernel([k_tiles, rows, chunk, SLOT_ROWS, self.columns, self.slots, *accessor_args(ttnn, x)], reader),
-            Kernel([*heads_and_rows, SLOT_ROWS, *map(fp32_bits, (1 / s.hidden, s.rms_eps / TILE / p.parts))], compute),
-            Kernel([*heads_and_rows, chunk, *accessor_args(ttnn, x, table, gamma, cache, q)], writer),
+            [
+                Team(
+                    [p.cores],
+                    self._qkv_cbs(self.slots),
+                    Kernel(
+                        [k_tiles, rows, chunk, SLOT_ROWS, self.columns, self.slots, *accessor_args(ttnn, x)], reader
+                    ),
+                    Kernel(
+                        [*heads_and_rows, SLOT_ROWS, *map(fp32_bits, (1 / s.hidden, s.rms_eps / TILE / p.parts))],
+                        compute,
+                    ),
+                    Kernel([*heads_and_rows, chunk, *accessor_args(ttnn, x, table, gamma, cache, q)], writer),
+                    fidelity="HiFi3",
+                )
+            ],
             semaphores=3,
-            fidelity="HiFi3",
         )

@@ -42,9 +42,9 @@ from harness.weights import LayerWeights
 from layer_impls._program import (
     Core,
     Kernel,
-    Leaders,
     Program,
     Rectangle,
+    Team,
     accessor_args,
     buffers,
     check_l1,
@@ -118,21 +118,29 @@ class Swiglu(OpGraph):
         return Program(
             ttnn,
             "swiglu",
-            [group.rectangle for group in split.groups],
-            self.mlp_cbs,
-            Kernel([*shape, slots], reader),
-            Kernel([split.rows, *shape, split.parts], compute),
-            Kernel([split.rows, hidden, split.unit, len(split.groups), split.parts, *accessor], split.movement_args()),
+            [
+                Team(
+                    [Rectangle(*core, 1, 1) for core in leaders],
+                    self.leader_cbs,
+                    Kernel([hidden, *accessor], row),
+                    Kernel([split.rows, hidden, fp32_bits(1 / s.hidden), fp32_bits(s.rms_eps)], row),
+                    Kernel([split.rows, hidden, *corners], row),
+                    files="leader_",
+                ),
+                Team(
+                    [group.rectangle for group in split.groups],
+                    self.mlp_cbs,
+                    Kernel([*shape, slots], reader),
+                    Kernel([split.rows, *shape, split.parts], compute),
+                    Kernel(
+                        [split.rows, hidden, split.unit, len(split.groups), split.parts, *accessor],
+                        split.movement_args(),
+                    ),
+                    fidelity="HiFi2",
+                    full_sync=split.rows > 2,
+                ),
+            ],
             semaphores=2 + split.rows,
-            fidelity="HiFi2",
-            full_sync=split.rows > 2,  # DEST holds two columns
-            leaders=Leaders(
-                [Rectangle(*core, 1, 1) for core in leaders],
-                self.leader_cbs,
-                Kernel([hidden, *accessor], row),
-                Kernel([split.rows, hidden, fp32_bits(1 / s.hidden), fp32_bits(s.rms_eps)], row),
-                Kernel([split.rows, hidden, *corners], row),
-            ),
             reach=[grid],
             everywhere=self.norm_cb,
         )

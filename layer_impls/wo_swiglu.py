@@ -37,9 +37,9 @@ from harness.weights import LayerWeights
 from layer_impls._program import (
     Core,
     Kernel,
-    Leaders,
     Program,
     Rectangle,
+    Team,
     accessor_args,
     buffers,
     check_l1,
@@ -118,21 +118,26 @@ class WoSwiglu(OpGraph):
         return Program(
             ttnn,
             "wo_swiglu",
-            [group.rectangle for group in wo.groups],
-            self.cbs,
-            Kernel([*blocks, self.cbs[-1].tiles // self.slot], reader),
-            Kernel([wo.rows, *blocks, wo.parts], compute),
-            Kernel([*groups, wo.k, hidden, *accessor_args(ttnn, o, x)], writer),
+            [
+                Team(
+                    [Rectangle(*core, 1, 1) for core in leaders],
+                    self.leader_cbs,
+                    Kernel([hidden]),
+                    Kernel([wo.rows, hidden, fp32_bits(1 / s.hidden), fp32_bits(s.rms_eps)], row),
+                    Kernel([wo.rows, hidden, *corners, len(grid.cores)], row),
+                    files="leader_",
+                ),
+                Team(
+                    [group.rectangle for group in wo.groups],
+                    self.cbs,
+                    Kernel([*blocks, self.cbs[-1].tiles // self.slot], reader),
+                    Kernel([wo.rows, *blocks, wo.parts], compute),
+                    Kernel([*groups, wo.k, hidden, *accessor_args(ttnn, o, x)], writer),
+                    fidelity="HiFi2",
+                    full_sync=wo.rows > 2,
+                ),
+            ],
             semaphores=9,
-            fidelity="HiFi2",
-            full_sync=wo.rows > 2,  # DEST holds two columns
-            leaders=Leaders(
-                [Rectangle(*core, 1, 1) for core in leaders],
-                self.leader_cbs,
-                Kernel([hidden]),
-                Kernel([wo.rows, hidden, fp32_bits(1 / s.hidden), fp32_bits(s.rms_eps)], row),
-                Kernel([wo.rows, hidden, *corners, len(grid.cores)], row),
-            ),
             reach=[grid],
             everywhere=self.everywhere,
         )

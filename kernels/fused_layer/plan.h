@@ -35,6 +35,3 @@ constexpr uint32_t X1_SUMMED = 15;
 // x1 is whole when all attention is done.
 constexpr uint32_t FILLED = 7;  // of the banks: on a leader, tiles of x1 that are there
 constexpr uint32_t W2_GATHERED = 8, W2_SUMMED = 9;
-
-// What a core does after attention.
-enum class Rest : uint32_t { None, Worker, Leader };

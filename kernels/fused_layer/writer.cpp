@@ -1,117 +1,26 @@
-// RISCV_0, what goes from core to core and to DRAM: x to all; own K and V to the caches, queries to attention's
-// workers; pages of K and V (feeders), parts of the attention, its output; then everything between wo and the layer's
-// output.
+// RISCV_0 of a worker: its heads of qkv to the caches and to attention's workers; its parts of the attention to their
+// owners, the output it owns to those who multiply it by wo; what follows to the layer's output.
 //
-// Compile-time args   those of qkv_heads/writer.h; query heads a KV head, R, D, W, r, c, units, units a
-//                     head, feeders a bank, banks, pages of a feeder's slot, slots; columns of a unit, groups, parts,
-//                     hidden; last and first core of the grid in NoC coordinates (NoC 1 goes left and up), its cores
-// Common args         those of qkv_heads/writer.h (9), address of the output, places of the feeders
-// Runtime args        those of qkv_heads/writer.h (11); first owned column, owned columns, whether x is sent here; for
-// each own query head the places of its workers; role; of a
-//                     feeder: bank, feeder, places of all workers; of a worker: worker, places of its unit's, tile rows
-//                     of the output it owns, then those of send_output; Rest; of a worker: those of split_linear.h for
-//                     wo, then for w2, coordinates of the leaders, x | y << 8; of a leader: tile row. A place is x <<
-//                     16 | y
-#include "plan.h"
-#include "hand_over.h"
-#include "../attention/feed.h"
-#include "../shared/norm_multicast.h"
-#include "../shared/norm_owners.h"
+// Args           those of moves.h
+// Runtime args   of the attention: whether the core has a unit, worker, places of the unit's workers, tile rows of the
+//                output that it owns, then those of send_output
+#include "moves.h"
+#include "../attention/share.h"
 
-constexpr uint32_t A = qkv::cache_args.next_compile_time_args_offset();
-constexpr uint32_t group_heads = get_compile_time_arg_val(A), R = get_compile_time_arg_val(A + 1);
-constexpr uint32_t D = get_compile_time_arg_val(A + 2), W = get_compile_time_arg_val(A + 3);
-constexpr uint32_t r = get_compile_time_arg_val(A + 4), c = get_compile_time_arg_val(A + 5);
-constexpr uint32_t units = get_compile_time_arg_val(A + 6), units_a_head = get_compile_time_arg_val(A + 7);
-constexpr uint32_t feeders = get_compile_time_arg_val(A + 8), banks = get_compile_time_arg_val(A + 9);
-constexpr uint32_t slot_pages = get_compile_time_arg_val(A + 10), slots = get_compile_time_arg_val(A + 11);
-constexpr uint32_t columns = get_compile_time_arg_val(A + 12), groups = get_compile_time_arg_val(A + 13);
-constexpr uint32_t parts = get_compile_time_arg_val(A + 14), hidden = get_compile_time_arg_val(A + 15);
-constexpr uint32_t GRID = A + 16;
-constexpr uint32_t rows = qkv::rows, OUT = qkv::COMMON_ARGS, FEEDERS = OUT + 1;
-
-// The core's part of qkv. Returns the index of the next runtime arg.
-inline uint32_t project() {
-    const uint32_t first = get_arg_val<uint32_t>(0), count = get_arg_val<uint32_t>(1);
-    constexpr uint32_t places = qkv::RUNTIME_ARGS + 3, places_a_head = units_a_head * W;
-    uint32_t queries = 0;
-    for (uint32_t column = first; column < first + count; ++column) queries += column < qkv::heads;
-    qkv::write_heads(0, [&](uint32_t head, uint32_t part, uint32_t row) {
-        send_queries<group_heads, R, W>(head, part, row, places + (head - first) * places_a_head);
-    });
-    if (get_arg_val<uint32_t>(places - 1)) {
-        if (count == 0) qkv::All::wait_all();
-        if constexpr (qkv::parts > 1) noc_semaphore_set(words_at(get_semaphore(qkv::SUMS_HERE)), 0);
-        noc_async_write_barrier();
-        for (uint32_t i = 0; i < banks * feeders; ++i) {
-            const uint32_t place = get_common_arg_val<uint32_t>(FEEDERS + i);
-            noc_semaphore_inc(get_noc_addr(place >> 16, place & 0xFFFF, get_semaphore(QKV_DONE)), 1);
-        }
-    }
-    return places + queries * places_a_head;
-}
-
-// The core's part of the attention. Returns the index of the next runtime arg.
+// Returns the index of the next runtime arg.
 inline uint32_t attend(uint32_t arg) {
     using namespace attention;
-    const uint32_t role = get_arg_val<uint32_t>(arg);
-    if (role == IDLE) return arg + 1;
-    const ValidRows valid{take_valid(), get_common_arg_val<uint32_t>(8), rows};
-    if (role == FEEDER) {
-        const Feeder feeder{get_arg_val<uint32_t>(arg + 1),
-                            banks,
-                            get_arg_val<uint32_t>(arg + 2),
-                            feeders,
-                            units,
-                            units_a_head,
-                            slot_pages,
-                            slots};
-        send_pages<D, W>(feeder, arg + 3, get_semaphore(BANK_ARRIVED + feeder.bank), valid);
-        return arg + 3 + units * W;
-    }
+    if (get_arg_val<uint32_t>(arg) == 0) return arg + 1;
     const uint32_t worker = get_arg_val<uint32_t>(arg + 1), coordinates = arg + 2;
+    const ValidRows valid{take_valid(), get_common_arg_val<uint32_t>(8), rows};
     push_ones_tile();
     Exchange<R, D, W, r, c>{worker, coordinates, share_of(worker, W, valid.count())}.run();
     return send_output<c>(get_arg_val<uint32_t>(coordinates + W), coordinates + W + 1);
 }
 
-// Starts reading the core's residual, before DRAM has a queue. Runtime args 11 and 12: first column, columns.
-inline void start_reading_residual() {
-    const auto x = TensorAccessor(qkv::x_args, get_common_arg_val<uint32_t>(0), get_tile_size(WO.x));
-    constexpr uint32_t arg = qkv::RUNTIME_ARGS;
-    start_reading_columns<rows>(x, hidden, get_arg_val<uint32_t>(arg), get_arg_val<uint32_t>(arg + 1), WO.x);
-}
-
-// The core's part from wo to the layer's output.
-inline void finish(uint32_t arg) {
-    const auto out = TensorAccessor(qkv::x_args, get_common_arg_val<uint32_t>(OUT), get_tile_size(W2.out));
-    const Split wo(arg, WO, O_ARRIVED, X1_SUMMED), w2(wo.end(), W2, W2_GATHERED, W2_SUMMED);
-
-    noc_async_read_barrier();
-    cb_push_back(WO.x, wo.get(OWNED) * rows);
-    receive_output<rows>(wo.get(WIDTH));
-    scatter<rows, columns, groups, parts>(wo);
-    send_to_leaders<rows>(wo, get_semaphore(FILLED), w2.end());
-    receive_norm(rows, hidden);
-    gather<rows>(w2);
-    scatter<rows, columns, groups, parts>(w2);
-    write_owned<rows>(w2, out, hidden);
-}
-
 void kernel_main() {
     start_reading_residual();
-    const uint32_t arg = attend(project());
-    const Rest rest = Rest(get_arg_val<uint32_t>(arg));
-    if (rest == Rest::Worker) {
-        cb_reserve_back(CB_TURN, 1);
-        cb_push_back(CB_TURN, 1);
-        finish(arg + 1);
-    } else if (rest == Rest::Leader) {
-        const Everyone everyone{get_compile_time_arg_val(GRID), get_compile_time_arg_val(GRID + 1),
-                                get_compile_time_arg_val(GRID + 2), get_compile_time_arg_val(GRID + 3),
-                                get_compile_time_arg_val(GRID + 4) - 1};
-        multicast_norm(get_arg_val<uint32_t>(arg + 1), rows, hidden, everyone);
-    }
+    finish(attend(project()));
     noc_async_write_barrier();
     noc_async_atomic_barrier();
 }

@@ -4,10 +4,9 @@
 #include "multicast.h"
 #include "norm_leader.h"
 
-// On a leader: makes the scaler of the sum, and multicasts a tile row of CB_H when compute has made it.
+// On a leader: multicasts a tile row of CB_H when compute has made it.
 inline void multicast_norm(uint32_t row, uint32_t rows, uint32_t hidden, const Everyone& everyone) {
     const uint32_t bytes = hidden * get_tile_size(CB_H);
-    push_ones(CB_ONES);
     cb_wait_front(CB_H, rows * hidden);
     DeviceZoneScopedN("multicast");
     multicast(get_read_ptr(CB_H) + row * bytes, bytes, everyone);

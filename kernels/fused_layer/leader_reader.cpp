@@ -1,0 +1,11 @@
+// RISCV_1 of a leader: its tile row of x1, which the owners send; every other leader multicasts the norm from here.
+//
+// Args   those of leader.h
+#include "leader.h"
+
+void kernel_main() {
+    cb_reserve_back(CB_ROW, hidden);
+    noc_semaphore_wait(words_at(get_semaphore(FILLED)), hidden);
+    cb_push_back(CB_ROW, hidden);
+    multicast_own(0);
+}

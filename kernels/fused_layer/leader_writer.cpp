@@ -1,0 +1,9 @@
+// RISCV_0 of a leader: the scaler of its sum; the others multicast the norm from here.
+//
+// Args   those of leader.h
+#include "leader.h"
+
+void kernel_main() {
+    push_ones(CB_ONES);
+    multicast_own(1);
+}

@@ -1,0 +1,74 @@
+// RISCV_0 of workers and feeders: what they move before the attention, and after it.
+//
+// Compile-time args   those of qkv_heads/writer.h; query heads a KV head, R, D, W, r, c, units, units a head, feeders a
+//                     bank, banks, pages of a feeder's slot, slots; columns of a unit, groups, parts, hidden
+// Common args         those of qkv_heads/writer.h (9), address of the output, places of the feeders
+// Runtime args        those of qkv_heads/writer.h (11); first owned column, owned columns, whether x is sent here; for
+//                     each own query head the places of its workers; those of the attention; whether the core has a
+//                     share of what follows: args of split_linear.h for wo, then for w2, coordinates of the leaders, x
+//                     | y << 8. A place is x << 16 | y
+#pragma once
+
+#include "plan.h"
+#include "hand_over.h"
+#include "../attention/load.h"
+#include "../shared/norm_multicast.h"
+#include "../shared/norm_owners.h"
+
+constexpr uint32_t A = qkv::cache_args.next_compile_time_args_offset();
+constexpr uint32_t group_heads = get_compile_time_arg_val(A), R = get_compile_time_arg_val(A + 1);
+constexpr uint32_t D = get_compile_time_arg_val(A + 2), W = get_compile_time_arg_val(A + 3);
+constexpr uint32_t r = get_compile_time_arg_val(A + 4), c = get_compile_time_arg_val(A + 5);
+constexpr uint32_t units = get_compile_time_arg_val(A + 6), units_a_head = get_compile_time_arg_val(A + 7);
+constexpr uint32_t feeders = get_compile_time_arg_val(A + 8), banks = get_compile_time_arg_val(A + 9);
+constexpr uint32_t slot_pages = get_compile_time_arg_val(A + 10), slots = get_compile_time_arg_val(A + 11);
+constexpr uint32_t columns = get_compile_time_arg_val(A + 12), groups = get_compile_time_arg_val(A + 13);
+constexpr uint32_t parts = get_compile_time_arg_val(A + 14), hidden = get_compile_time_arg_val(A + 15);
+constexpr uint32_t rows = qkv::rows, OUT = qkv::COMMON_ARGS, FEEDERS = OUT + 1;
+
+// The core's part of qkv. Returns the index of the next runtime arg.
+inline uint32_t project() {
+    const uint32_t first = get_arg_val<uint32_t>(0), count = get_arg_val<uint32_t>(1);
+    constexpr uint32_t places = qkv::RUNTIME_ARGS + 3, places_a_head = units_a_head * W;
+    uint32_t queries = 0;
+    for (uint32_t column = first; column < first + count; ++column) queries += column < qkv::heads;
+    qkv::write_heads(0, [&](uint32_t head, uint32_t part, uint32_t row) {
+        send_queries<group_heads, R, W>(head, part, row, places + (head - first) * places_a_head);
+    });
+    if (get_arg_val<uint32_t>(places - 1)) {
+        if (count == 0) qkv::All::wait_all();
+        if constexpr (qkv::parts > 1) noc_semaphore_set(words_at(get_semaphore(qkv::SUMS_HERE)), 0);
+        noc_async_write_barrier();
+        for (uint32_t i = 0; i < banks * feeders; ++i) {
+            const uint32_t place = get_common_arg_val<uint32_t>(FEEDERS + i);
+            noc_semaphore_inc(get_noc_addr(place >> 16, place & 0xFFFF, get_semaphore(QKV_DONE)), 1);
+        }
+    }
+    return places + queries * places_a_head;
+}
+
+// Starts reading the core's residual, before DRAM has a queue. Runtime args 11 and 12: first column, columns.
+inline void start_reading_residual() {
+    const auto x = TensorAccessor(qkv::x_args, get_common_arg_val<uint32_t>(0), get_tile_size(WO.x));
+    constexpr uint32_t arg = qkv::RUNTIME_ARGS;
+    start_reading_columns<rows>(x, hidden, get_arg_val<uint32_t>(arg), get_arg_val<uint32_t>(arg + 1), WO.x);
+}
+
+// The core's part from wo to the layer's output.
+inline void finish(uint32_t arg) {
+    if (get_arg_val<uint32_t>(arg++) == 0) return;
+    const auto out = TensorAccessor(qkv::x_args, get_common_arg_val<uint32_t>(OUT), get_tile_size(W2.out));
+    const Split wo(arg, WO, O_ARRIVED, X1_SUMMED), w2(wo.end(), W2, W2_GATHERED, W2_SUMMED);
+
+    cb_reserve_back(CB_TURN, 1);
+    cb_push_back(CB_TURN, 1);
+    noc_async_read_barrier();
+    cb_push_back(WO.x, wo.get(OWNED) * rows);
+    receive_output<rows>(wo.get(WIDTH));
+    scatter<rows, columns, groups, parts>(wo);
+    send_to_leaders<rows>(wo, get_semaphore(FILLED), w2.end());
+    receive_norm(rows, hidden);
+    gather<rows>(w2);
+    scatter<rows, columns, groups, parts>(w2);
+    write_owned<rows>(w2, out, hidden);
+}

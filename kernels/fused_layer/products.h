@@ -1,0 +1,33 @@
+// Compute of workers and feeders: their heads of qkv, and what follows the attention.
+//
+// Compile-time args   those of qkv_heads/compute.h (9); R, D, B, W, r, c, scale (the upper half of an fp32); columns of
+// a
+//                     unit, rows of a block of wo; hidden, rows of a block of w1 and w3; rows of a block of w2; tiles
+//                     of a slot; parts
+// Runtime args        those of qkv_heads/compute.h (5); whether the core has a share of what follows the attention:
+//                     units, width of wo, own columns, width of w2, owned
+#pragma once
+
+#include "plan.h"
+#include "../qkv_heads/compute.h"
+#include "../shared/gate_up.h"
+
+constexpr uint32_t A = 9, F = A + 7;  // compile-time args of attention, of what follows it
+constexpr uint32_t REST_ARG = 5, ATTENTION_ARG = REST_ARG + 6;
+
+// From wo to the layer's output.
+ALWI void finish() {
+    if (get_arg_val<uint32_t>(REST_ARG) == 0) return;
+    constexpr uint32_t rows = qkv::rows, hidden = get_compile_time_arg_val(F + 2), arg = REST_ARG + 1;
+    constexpr uint32_t columns = get_compile_time_arg_val(F), wo_block = get_compile_time_arg_val(F + 1);
+    constexpr uint32_t block = get_compile_time_arg_val(F + 3), w2_block = get_compile_time_arg_val(F + 4);
+    constexpr uint32_t slot = get_compile_time_arg_val(F + 5), parts = get_compile_time_arg_val(F + 6);
+    const uint32_t units = get_arg_val<uint32_t>(arg), wo_width = get_arg_val<uint32_t>(arg + 1);
+    const uint32_t own = get_arg_val<uint32_t>(arg + 2), w2_width = get_arg_val<uint32_t>(arg + 3);
+    const uint32_t owned = get_arg_val<uint32_t>(arg + 4);
+    push_products<rows, columns>(WO.in, wo_width, CB_WO_WEIGHTS, columns * wo_block, wo_block, units, WO.partial);
+    add_parts<rows, parts, 2>(WO.x, WO.parts, owned, WO.out);
+    gate_up<rows>(CB_H, hidden, CB_WEIGHTS, slot, block, own, W2.own);
+    push_products<rows, columns>(W2.in, w2_width, CB_WEIGHTS, slot, w2_block, units, W2.partial);
+    add_parts<rows, parts>(W2.x, W2.parts, owned, W2.out);
+}

@@ -1,0 +1,128 @@
+"""Who does what in the one program of `fused_layer`, and where it lies in L1."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from harness.dtypes import TILE_BYTES
+from harness.errors import UsageError
+from harness.shape import TILE
+from layer_impls._l1 import Use, share
+from layer_impls._program import Cb, Core, Rectangle, Shared, buffers
+from layer_impls._split_linear import LEAST_SLOTS
+from layer_impls.attention import Split, splits
+from layer_impls.qkv_heads import SLOT_ROWS
+
+if TYPE_CHECKING:
+    from layer_impls.fused_layer import FusedLayer
+
+QKV, ATTENTION, REST = range(3)  # blocks, in order
+QKV_WEIGHTS, FEED, WEIGHTS, WO_WEIGHTS = 1, 32, 44, 62  # circular buffers (kernels/fused_layer/plan.h)
+BUDGET = 1_455_000  # bytes of L1: of the 1,461,120 above what ttnn reserves, all but some small tensors
+
+
+@dataclass(frozen=True)
+class Roles:
+    """feeders: bank and number of each. leaders: norm a tile row each. workers: all others. attending: those of them with
+    a unit of the attention, unit by unit."""
+
+    feeders: dict[Core, tuple[int, int]]
+    leaders: list[Core]
+    workers: list[Core]
+    attending: list[Core]
+
+
+@dataclass(frozen=True)
+class Plan:
+    """split: of the attention. memory: circular buffers of every core."""
+
+    split: Split
+    roles: Roles
+    memory: list[Shared]
+
+    def slots(self, index: int, tiles: int) -> int:
+        """Slots of `tiles` tiles that the stream with this index has."""
+        place = next(place for place in self.memory if any(cb.index == index for cb in place.cbs))
+        dtype = next(cb.dtype for cb in place.cbs if cb.index == index)
+        return place.bytes // (tiles * TILE_BYTES[dtype])
+
+
+def plan(layer: FusedLayer, Smax: int) -> Plan:
+    """The first split of the attention whose buffers fit L1 with all others. Raises `UsageError` if none does."""
+    env, needs = layer.env, []
+    leaders = env.shape.tokens // TILE
+    cores, banks = layer.grid.x * layer.grid.y - leaders, env.device.dram_grid_size().x
+    for split in splits(env.shape, cores, banks, Smax):
+        if not split.feeders:
+            continue
+        for qkv_slots, wo_slots in _stream_slots(layer):
+            memory = share(_uses(layer, split, qkv_slots, wo_slots), BUDGET)
+            needs.append(sum(place.bytes for place in memory))
+            if needs[-1] <= BUDGET:
+                return Plan(split, _roles(layer, split, leaders), memory)
+    what = f"a layer of {env.shape.tokens} tokens, hidden {env.shape.hidden} and a cache of {Smax} rows in one program"
+    if not needs:
+        units = env.shape.n_kv_heads
+        raise UsageError(
+            f"{what} takes a core for each of {units} KV heads beside {cores - units} others; use fused_blocks"
+        )
+    raise UsageError(f"{what} takes {min(needs)} B of a core's L1, and at most {BUDGET} B fit; use fused_blocks")
+
+
+def _roles(layer: FusedLayer, split: Split, leaders: int) -> Roles:
+    """Leaders have nothing else to do: they are cores that x is not sent to and that no bank's weights are for."""
+    grid = Rectangle(0, 0, layer.grid.x, layer.grid.y)
+    feeders = layer._feeders(split.feeders)
+    weights = {worker.core for worker in layer.wo.workers}
+    free = [core for core in grid.cores if core not in {*feeders, *weights, *layer.qkv_plan.cores.cores}]
+    if len(free) < leaders:
+        raise UsageError("todo")
+    leading = free[-leaders:]
+    workers = [core for core in grid.cores if core not in feeders and core not in leading]
+    return Roles(feeders, leading, workers, workers[: split.units * split.workers])
+
+
+def _stream_slots(layer: FusedLayer) -> Iterator[tuple[int, int]]:
+    """Slots for wqkv and for wo, best first: whole shares, then less of wo, then less of wqkv."""
+    whole = max(LEAST_SLOTS, *(layer.wo.slots(worker) for worker in layer.wo.workers))
+    for qkv_slots in (layer.slots, LEAST_SLOTS):
+        for wo_slots in range(whole, LEAST_SLOTS - 1, -1):
+            yield qkv_slots, wo_slots
+
+
+def _uses(layer: FusedLayer, split: Split, qkv_slots: int, wo_slots: int) -> list[Use]:
+    """The circular buffers of a core, and when they are in use: indices as in kernels/fused_layer/plan.h."""
+    s, wo, w2, weights = layer.env.shape, layer.wo, layer.w2, layer.env.weight_dtype
+    hidden, rows, columns, wo_slot = s.hidden // TILE, s.tokens // TILE, SLOT_ROWS * layer.columns, wo.unit * wo.block
+    sent = (11, 16, 17)  # while compute may already be in the next block
+    qkv = [
+        Use(Cb(QKV_WEIGHTS, weights, qkv_slots * columns), QKV, QKV, stream=columns),
+        *(Use(cb, QKV, ATTENTION if cb.index in sent else QKV, wraps=cb.index != 0) for cb in layer._qkv_cbs(0)),
+    ]
+    own = (7, 8, 9, 16, 17, 18, 22, 23, 24, 25)  # written by compute alone; what others write may come at once
+    attention = [
+        Use(
+            Cb(FEED - 14 + cb.index, cb.dtype, cb.tiles),
+            ATTENTION if cb.index in own else QKV,
+            ATTENTION,
+            "feeder" if cb.index == 14 else "worker" if cb.index not in (5, 6) else None,
+            wraps=cb.index in (4, 9, 22, 25),
+            stream=split.feed_slot if cb.index == 14 else 0,
+        )
+        for cb in split.cbs(layer.env.cache_dtype)
+    ]
+    sums = [*wo.cbs(0, 51, 52, 53, 54, 55)[1:], *w2.cbs(57, 58, 52, 59, 56, 60)]
+    begin = {51: ATTENTION, 53: ATTENTION, 54: QKV}  # o and partial results from other cores; x, read at once
+    rest = [
+        Use(Cb(WEIGHTS, weights, LEAST_SLOTS * layer.stream_slot), REST, REST, stream=layer.stream_slot),
+        Use(Cb(WO_WEIGHTS, weights, wo_slots * wo_slot), ATTENTION, REST, stream=wo_slot),
+        *(Use(cb, REST, REST, wraps=False) for cb in buffers("bf16", {45: rows * hidden, 47: hidden})),
+        *(Use(cb, REST, REST) for cb in (*buffers("bf16", {48: 1}), *buffers("fp32", {49: 1, 50: 1}))),
+        *(
+            Use(cb, begin.get(cb.index, REST), REST, wraps=cb.index == 52)
+            for cb in {cb.index: cb for cb in sums}.values()
+        ),
+    ]
+    return [*qkv, *attention, *rest, *(Use(cb, QKV, REST) for cb in buffers("bf16", {61: 1}))]
