@@ -6,6 +6,7 @@
 #pragma once
 
 #include "../shared/compute.h"
+#include "../shared/matmul.h"
 #include "api/compute/binary_max_min.h"
 #include "api/compute/eltwise_unary/exp.h"
 #include "api/compute/matmul.h"
@@ -81,7 +82,7 @@ ALWI void push_scores(uint32_t first, uint32_t width, uint32_t partial) {
     cb_wait_front(CB_K, (first + width) * D);
     reconfig_data_format(CB_K, CB_Q);
     pack_reconfig_data_format(CB_SCORES);
-    matmul_block_init(CB_Q, CB_K, 1, width, 1, D);
+    init_products(CB_Q, CB_K, 1, width, 1, D);
     cb_reserve_back(CB_SCORES, R * width);
     for (uint32_t r = 0; r < R; ++r) {
         tile_regs_acquire();
@@ -91,10 +92,10 @@ ALWI void push_scores(uint32_t first, uint32_t width, uint32_t partial) {
         if (masked) {
             cb_wait_front(CB_MASK, 1);
             reconfig_data_format_srca(CB_K, CB_MASK);
-            matmul_block_init(CB_ONES, CB_MASK, 1, 1, 1, 1);
+            init_products(CB_ONES, CB_MASK, 1, 1, 1, 1);
             matmul_block(CB_ONES, CB_MASK, 0, 0, partial - first, 1, 1, 1, 1);
             reconfig_data_format_srca(CB_MASK, CB_K);
-            matmul_block_init(CB_Q, CB_K, 1, width, 1, D);
+            init_products(CB_Q, CB_K, 1, width, 1, D);
         }
         pack_row(CB_SCORES, r * width, width);
     }
@@ -191,7 +192,7 @@ ALWI void push_totals(uint32_t n, bool continues, uint32_t out) {
             for (uint32_t r = 0; r < rows; ++r) fade(CB_OLD_TOTAL, first + r, first + r, 1, r);
         }
         reconfig_data_format(CB_ONES, CB_WEIGHTS);
-        matmul_block_init(CB_WEIGHTS, CB_ONES, 0, 1, rows, B);
+        init_products(CB_WEIGHTS, CB_ONES, 0, 1, rows, B);
         for (uint32_t i = 0; i < n; ++i) {
             matmul_block(CB_WEIGHTS, CB_ONES, first * B + i, 0, 0, 0, 1, rows, B);
         }
@@ -216,7 +217,7 @@ ALWI void push_sums(uint32_t n, bool continues, uint32_t out, Work before_last) 
         if (last || first == 0) {
             reconfig_data_format(CB_V, CB_WEIGHTS);
             pack_reconfig_data_format(out);
-            matmul_block_init(CB_WEIGHTS, CB_V, 0, D, rows, B);
+            init_products(CB_WEIGHTS, CB_V, 0, D, rows, B);
         }
         pack_reconfig_l1_acc(first > 0);
         cb_wait_front(CB_V, (first + height) * D);
@@ -227,7 +228,7 @@ ALWI void push_sums(uint32_t n, bool continues, uint32_t out, Work before_last) 
                 mul_bcast_cols_init(CB_OLD_SUM, CB_FADE);
                 for (uint32_t i = 0; i < rows; ++i) fade(CB_OLD_SUM, (r + i) * D, r + i, D, i * D);
                 reconfig_data_format(CB_V, CB_WEIGHTS);
-                matmul_block_init(CB_WEIGHTS, CB_V, 0, D, rows, B);
+                init_products(CB_WEIGHTS, CB_V, 0, D, rows, B);
             }
             for (uint32_t i = first; i < first + height; ++i) {
                 matmul_block(CB_WEIGHTS, CB_V, r * B + i, i * D, 0, 0, D, rows, B);

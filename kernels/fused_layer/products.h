@@ -25,9 +25,14 @@ ALWI void finish() {
     const uint32_t units = get_arg_val<uint32_t>(arg), wo_width = get_arg_val<uint32_t>(arg + 1);
     const uint32_t own = get_arg_val<uint32_t>(arg + 2), w2_width = get_arg_val<uint32_t>(arg + 3);
     const uint32_t owned = get_arg_val<uint32_t>(arg + 4);
-    push_products<rows, columns>(WO.in, wo_width, CB_WO_WEIGHTS, columns * wo_block, wo_block, units, WO.partial);
-    add_parts<rows, parts, 2>(WO.x, WO.parts, owned, WO.out);
-    gate_up<rows>(CB_H, hidden, CB_WEIGHTS, slot, block, own, W2.own);
-    push_products<rows, columns>(W2.in, w2_width, CB_WEIGHTS, slot, w2_block, units, W2.partial);
-    add_parts<rows, parts>(W2.x, W2.parts, owned, W2.out);
+    // A loop, so that there is one copy of the code.
+    for (uint32_t linear = 0; linear < 2; ++linear) {
+        const bool first = linear == 0;
+        const SplitCbs& cbs = first ? WO : W2;
+        if (!first) gate_up<rows>(CB_H, hidden, CB_WEIGHTS, slot, block, own, W2.own);
+        push_products<rows, columns>(cbs.in, first ? wo_width : w2_width, first ? CB_WO_WEIGHTS : CB_WEIGHTS,
+                                     first ? columns * wo_block : slot, first ? wo_block : w2_block, units,
+                                     cbs.partial);
+        add_parts<rows, parts>(cbs.x, cbs.parts, owned, cbs.out, first ? 2 : 1);
+    }
 }

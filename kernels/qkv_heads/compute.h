@@ -9,6 +9,7 @@
 // Runtime args        first head, heads, part of the head, K tiles to be squared: first and end
 #pragma once
 
+#include "../shared/matmul.h"
 #include "../shared/rotary.h"
 #include "api/compute/eltwise_binary_sfpu.h"
 #include "api/compute/matmul.h"
@@ -60,7 +61,7 @@ ALWI void fold_tables(Kind kind, uint32_t part) {
 
 ALWI void start_products() {
     reconfig_data_format(CB_W, CB_X);
-    matmul_block_init(CB_X, CB_W, false, n, group, 1);
+    init_products(CB_X, CB_W, false, n, group, 1);
 }
 
 // What earlier turns have put down, to DEST.
@@ -130,7 +131,7 @@ ALWI void sum(bool normed) {
     // A product with a tile of one value: sums in all columns.
     reconfig_data_format(CB_TABLES, CB_X_SQUARES);
     pack_reconfig_data_format(out);
-    matmul_block_init(CB_X_SQUARES, CB_TABLES, false, 1, group, 1);
+    init_products(CB_X_SQUARES, CB_TABLES, false, 1, group, 1);
     cb_reserve_back(out, group);
     if constexpr (parts > 1) cb_reserve_back(CB_SEND, group);
     tile_regs_acquire();
@@ -215,13 +216,9 @@ ALWI void finish(Kind kind) {
     }
     if constexpr (parts > 1) add_sums();
     cb_wait_front(CB_FACTOR, group);
-    if (normed) {
-        cb_wait_front(CB_ROTATED, tiles);
-        scale(CB_ROTATED, out);
-        cb_pop_front(CB_ROTATED, tiles);
-    } else {
-        scale(CB_Z, out);
-    }
+    if (normed) cb_wait_front(CB_ROTATED, tiles);
+    scale(normed ? CB_ROTATED : CB_Z, out);
+    if (normed) cb_pop_front(CB_ROTATED, tiles);
     cb_pop_front(CB_FACTOR, group);
     cb_pop_front(CB_Z, tiles);
 }

@@ -15,7 +15,7 @@ ALWI void gate_up(uint32_t h, uint32_t width, uint32_t weights, uint32_t slot, u
     pack_reconfig_data_format(out);
     cb_wait_front(h, rows * width);
     for (uint32_t column = 0; column < columns; ++column) {
-        matmul_block_init(h, weights, 0, 2, rows, width);
+        init_products(h, weights, 0, 2, rows, width);
         cb_reserve_back(out, rows);
         tile_regs_acquire();
         accumulate_products<rows, 2>(h, width, weights, slot, block);

@@ -11,9 +11,21 @@
 #include "api/compute/tile_move_copy.h"
 #include "api/debug/kernel_profiler.hpp"
 
+#ifdef __clang__
+#define ONCE [[gnu::noinline]]
+#else
+#define ONCE [[gnu::noinline, gnu::noclone]]  // clang never clones
+#endif
+
+// matmul_block_init, its code once for all products of a kernel: a program of several blocks is near the limit of size.
+ONCE inline void init_products(uint32_t in, uint32_t weights, uint32_t transpose, uint32_t columns, uint32_t rows,
+                               uint32_t width) {
+    matmul_block_init(in, weights, transpose, columns, rows, width);
+}
+
 // DEST[r * columns + c] += sum over k of in[r][k] * weight[k][c]: `rows` x `columns` tiles, summed over all of the
 // width in DEST. `in`, [rows][width] tiles, stays; the weight comes in slots of `slot` pages that hold up to `block`
-// rows k. After matmul_block_init(in, weights, 0, columns, rows, width), with DEST acquired.
+// rows k. After init_products(in, weights, 0, columns, rows, width), with DEST acquired.
 template <uint32_t rows, uint32_t columns>
 ALWI void accumulate_products(uint32_t in, uint32_t width, uint32_t weights, uint32_t slot, uint32_t block) {
     for (uint32_t k = 0; k < width; k += block) {
@@ -33,7 +45,7 @@ ALWI void push_products(uint32_t in, uint32_t width, uint32_t weights, uint32_t 
     DeviceZoneScopedN("products");
     reconfig_data_format(weights, in);
     pack_reconfig_data_format(out);
-    matmul_block_init(in, weights, 0, columns, rows, width);
+    init_products(in, weights, 0, columns, rows, width);
     cb_wait_front(in, rows * width);
     for (uint32_t unit = 0; unit < units; ++unit) {
         cb_reserve_back(out, rows * columns);
@@ -52,8 +64,8 @@ ALWI void push_products(uint32_t in, uint32_t width, uint32_t weights, uint32_t 
 
 // out = x + the sum of `parts` (even) partial results, for n columns of `rows` tiles; the parts are
 // [n][parts][rows] tiles of the format of x. copies: how many buffers from `out` on get it.
-template <uint32_t rows, uint32_t parts, uint32_t copies = 1>
-ALWI void add_parts(uint32_t x, uint32_t partial, uint32_t n, uint32_t out) {
+template <uint32_t rows, uint32_t parts>
+ALWI void add_parts(uint32_t x, uint32_t partial, uint32_t n, uint32_t out, uint32_t copies = 1) {
     if (n == 0) return;
     DeviceZoneScopedN("add parts");
     reconfig_data_format(x, x);

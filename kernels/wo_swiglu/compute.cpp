@@ -18,7 +18,7 @@ void kernel_main() {
 
     compute_kernel_hw_startup<SrcOrder::Reverse>(WO.in, CB_WEIGHTS, WO.partial);
     push_products<rows, columns>(WO.in, wo_width, CB_WEIGHTS, slot, wo_block, units, WO.partial);
-    add_parts<rows, parts, 2>(WO.x, WO.parts, owned, WO.out);
+    add_parts<rows, parts>(WO.x, WO.parts, owned, WO.out, 2);
     gate_up<rows>(CB_H, hidden, CB_WEIGHTS, slot, block, own, W2.own);
     push_products<rows, columns>(W2.in, w2_width, CB_WEIGHTS, slot, w2_block, units, W2.partial);
     add_parts<rows, parts>(W2.x, W2.parts, owned, W2.out);
