@@ -25,8 +25,8 @@ BUDGET = 1_455_000  # bytes of L1: of the 1,461,120 above what ttnn reserves, al
 
 @dataclass(frozen=True)
 class Roles:
-    """feeders: bank and number of each. leaders: norm a tile row each. workers: all others. attending: those of them with
-    a unit of the attention, unit by unit."""
+    """feeders: bank and number of each. leaders: norm a tile row each. workers: all others. attending: those of them
+    with a unit of the attention, unit by unit."""
 
     feeders: dict[Core, tuple[int, int]]
     leaders: list[Core]

@@ -195,7 +195,7 @@ class Program:
         )
 
     def launch(self, tensors: Sequence[Any], reader: Sequence[int], writer: Sequence[int]) -> Any:
-        """Run it on `tensors`, the output last; returns that. reader, writer: common runtime args of all teams' kernels."""
+        """Run it on `tensors`, the output last; returns that. reader, writer: common runtime args of these kernels."""
         for first in range(0, len(self.descriptor.kernels), 3):
             for kernel, common in zip(self.descriptor.kernels[first:], (writer, reader), strict=False):
                 kernel.common_runtime_args = list(common)

@@ -66,10 +66,9 @@ class FusedLayer(FusedBlocks):
         args = self._runtime_args(plan)
 
         def team(files: str, cores: list[Core]) -> Team:
-            kernels = (
-                Kernel(words, {c: args[c][i] for c in cores}) for i, words in enumerate((reader, compute, writer))
-            )
-            return Team(_each(cores), [], *kernels, "HiFi2", wo.rows > 2, files)
+            own = [{core: args[core][i] for core in cores} for i in range(3)]
+            kernels = Kernel(reader, own[0]), Kernel(compute, own[1]), Kernel(writer, own[2])
+            return Team(_each(cores), [], *kernels, fidelity="HiFi2", full_sync=wo.rows > 2, files=files)
 
         grid = Rectangle(0, 0, self.grid.x, self.grid.y)
         first, last, others = self._noc(grid.cores[0]), self._noc(grid.last), len(grid.cores)

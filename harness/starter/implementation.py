@@ -18,7 +18,7 @@ import math
 from typing import Any
 
 from harness.implementation import LayerEnv
-from layer_impls._program import Kernel, Program, accessor_args, buffers, empty_tile_tensor, first_cores
+from layer_impls._program import Kernel, Program, Team, accessor_args, buffers, empty_tile_tensor, first_cores
 from layer_impls.op_graph import OpGraph, OpGraphOptions
 
 TILE_ELEMENTS = 32 * 32
@@ -52,9 +52,13 @@ class StarterLayer(OpGraph):
         return Program(
             ttnn,
             "starter",
-            cores,
-            buffers("bf16", {0: 2, 1: 2, 16: 2}),
-            reader=Kernel(accessor_args(ttnn, x1), share),
-            compute=Kernel([], share),
-            writer=Kernel(accessor_args(ttnn, out), share),
+            [
+                Team(
+                    cores,
+                    buffers("bf16", {0: 2, 1: 2, 16: 2}),
+                    reader=Kernel(accessor_args(ttnn, x1), share),
+                    compute=Kernel([], share),
+                    writer=Kernel(accessor_args(ttnn, out), share),
+                )
+            ],
         )

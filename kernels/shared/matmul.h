@@ -10,14 +10,9 @@
 #include "api/compute/reg_api.h"
 #include "api/compute/tile_move_copy.h"
 #include "api/debug/kernel_profiler.hpp"
+#include "once.h"
 
-#ifdef __clang__
-#define ONCE [[gnu::noinline]]
-#else
-#define ONCE [[gnu::noinline, gnu::noclone]]  // clang never clones
-#endif
-
-// matmul_block_init, its code once for all products of a kernel: a program of several blocks is near the limit of size.
+// matmul_block_init, for all products of a kernel.
 ONCE inline void init_products(uint32_t in, uint32_t weights, uint32_t transpose, uint32_t columns, uint32_t rows,
                                uint32_t width) {
     matmul_block_init(in, weights, transpose, columns, rows, width);

@@ -3,6 +3,7 @@
 #pragma once
 
 #include "dataflow.h"
+#include "once.h"
 #include "split_cbs.h"
 
 // Runtime args, from `args` on; then `peers` coordinates of the cores of the group, this one among them, then for
@@ -56,7 +57,7 @@ inline void gather(const Split& split) {
 // Partial results, as they appear in `partial` in units of `columns`, to their owners; then waits for those of the own
 // columns. `groups` send some; the room for them is for `parts`, groups made even, and the odd one is zero.
 template <uint32_t rows, uint32_t columns, uint32_t groups, uint32_t parts>
-inline void scatter(const Split& split) {
+ONCE void scatter(const Split& split) {
     DeviceZoneScopedN("scatter");
     const uint32_t bytes = rows * get_tile_size(split.cbs.partial), owned = split.get(OWNED);
     const uint32_t to = get_write_ptr(split.cbs.parts);
