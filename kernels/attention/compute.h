@@ -16,7 +16,7 @@ ALWI void attend_units(uint32_t units, uint32_t owned) {
         const uint32_t rows = read_tile_value(CB_INFO, 0, INFO_ROWS);
         const uint32_t active = read_tile_value(CB_INFO, 0, INFO_ACTIVE);
         const uint32_t partial = read_tile_value(CB_INFO, 0, INFO_PARTIAL);
-        cb_pop_front(CB_INFO, 1);
+        pop_front(CB_INFO, 1);
         const auto tops = [&] {
             if (owned) merge_tops<W, r, scale>(owned, active);
         };
@@ -27,7 +27,7 @@ ALWI void attend_units(uint32_t units, uint32_t owned) {
         }
         if (owned) merge_sums<W, r, c>(owned, active);
     }
-    cb_pop_front(CB_ONES, 1);
+    pop_front(CB_ONES, 1);
 }
 
 }  // namespace attention

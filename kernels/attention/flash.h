@@ -27,7 +27,7 @@ constexpr uint32_t at_most(uint32_t n, uint32_t limit) { return n < limit ? n : 
 ALWI void pack_row(uint32_t cb, uint32_t first, uint32_t n) {
     tile_regs_commit();
     tile_regs_wait();
-    for (uint32_t i = 0; i < n; ++i) pack_tile<true>(i, cb, first + i);
+    pack_at(cb, first, n);
     tile_regs_release();
 }
 
@@ -38,8 +38,8 @@ ALWI void push_tops(uint32_t first, uint32_t width, uint32_t old, uint32_t out) 
     DeviceZoneScopedN("tops");
     pack_reconfig_data_format(CB_TOP);
     cb_wait_front(CB_SCORES, R * (first + width));
-    cb_reserve_back(CB_TOP, R);
-    if (out != NO_CB) cb_reserve_back(out, R);
+    reserve_back(CB_TOP, R);
+    if (out != NO_CB) reserve_back(out, R);
     if (old != NO_CB) cb_wait_front(old, R);
     for (uint32_t r = 0; r < R; r += 2) {
         const uint32_t rows = at_most(R - r, 2);
@@ -51,26 +51,23 @@ ALWI void push_tops(uint32_t first, uint32_t width, uint32_t old, uint32_t out) 
             reduce_tile<PoolType::MAX, ReduceDim::REDUCE_ROW>(CB_SCORES, CB_ONES, tile, 0, i / width);
         }
         if (old != NO_CB) {
-            reconfig_data_format_srca(old);
-            copy_init(old);
+            start_copying(old);
             binary_max_tile_init();
             for (uint32_t i = 0; i < rows; ++i) {
-                copy_tile(old, r + i, 2 + i);
+                copy_one(old, r + i, 2 + i);
                 binary_max_tile(i, 2 + i, i);
             }
         }
         tile_regs_commit();
         tile_regs_wait();
-        for (uint32_t i = 0; i < rows; ++i) {
-            pack_tile(i, CB_TOP);
-            if (out != NO_CB) pack_tile(i, out);
-        }
+        pack_next(CB_TOP, rows);
+        if (out != NO_CB) pack_next(out, rows);
         tile_regs_release();
         reduce_uninit();
     }
-    cb_push_back(CB_TOP, R);
-    if (out != NO_CB) cb_push_back(out, R);
-    if (old == CB_TOP) cb_pop_front(CB_TOP, R);
+    push_back(CB_TOP, R);
+    if (out != NO_CB) push_back(out, R);
+    if (old == CB_TOP) pop_front(CB_TOP, R);
 }
 
 // CB_SCORES[r][i] = q[r] k[i]^T for a chunk. In the partial tile row, where K holds zeros past the valid rows, the
@@ -83,7 +80,7 @@ ALWI void push_scores(uint32_t first, uint32_t width, uint32_t partial) {
     reconfig_data_format(CB_K, CB_Q);
     pack_reconfig_data_format(CB_SCORES);
     init_products(CB_Q, CB_K, 1, width, 1, D);
-    cb_reserve_back(CB_SCORES, R * width);
+    reserve_back(CB_SCORES, R * width);
     for (uint32_t r = 0; r < R; ++r) {
         tile_regs_acquire();
         for (uint32_t k = 0; k < D; ++k) {
@@ -99,8 +96,8 @@ ALWI void push_scores(uint32_t first, uint32_t width, uint32_t partial) {
         }
         pack_row(CB_SCORES, r * width, width);
     }
-    if (masked) cb_pop_front(CB_MASK, 1);
-    cb_push_back(CB_SCORES, R * width);
+    if (masked) pop_front(CB_MASK, 1);
+    push_back(CB_SCORES, R * width);
 }
 
 // The scores of a block chunk by chunk as K comes, and CB_TOP, the row maxima, of the blocks before too if it
@@ -116,10 +113,10 @@ ALWI void push_all_scores(uint32_t n, uint32_t partial, bool continues, uint32_t
         old = CB_TOP;
     }
     cb_wait_front(CB_K, B * D);
-    cb_pop_front(CB_K, B * D);
+    pop_front(CB_K, B * D);
     // Blocks are handled whole, so that no chunk wraps.
-    cb_reserve_back(CB_SCORES, R * (B - n));
-    cb_push_back(CB_SCORES, R * (B - n));
+    reserve_back(CB_SCORES, R * (B - n));
+    push_back(CB_SCORES, R * (B - n));
 }
 
 // CB_WEIGHTS = exp(scale (CB_SCORES - CB_TOP)). scale: the upper half of an fp32.
@@ -132,7 +129,7 @@ ALWI void push_weights(uint32_t n) {
     exp_tile_init<false>();
     cb_wait_front(CB_TOP, R);
     cb_wait_front(CB_SCORES, R * B);
-    cb_reserve_back(CB_WEIGHTS, R * B);
+    reserve_back(CB_WEIGHTS, R * B);
     for (uint32_t r = 0; r < R; ++r) {
         for (uint32_t first = 0; first < n; first += CHUNK) {
             const uint32_t width = at_most(n - first, CHUNK);
@@ -144,8 +141,8 @@ ALWI void push_weights(uint32_t n) {
             pack_row(CB_WEIGHTS, r * B + first, width);
         }
     }
-    cb_push_back(CB_WEIGHTS, R * B);
-    cb_pop_front(CB_SCORES, R * B);
+    push_back(CB_WEIGHTS, R * B);
+    pop_front(CB_SCORES, R * B);
 }
 
 // CB_FADE = exp(scale (CB_OLD_TOP - CB_TOP)): what the blocks before count for.
@@ -155,15 +152,15 @@ ALWI void push_fades() {
     pack_reconfig_data_format(CB_FADE);
     sub_init(CB_OLD_TOP, CB_TOP);
     exp_tile_init<false>();
-    cb_reserve_back(CB_FADE, R);
+    reserve_back(CB_FADE, R);
     for (uint32_t r = 0; r < R; ++r) {
         tile_regs_acquire();
         sub_tiles(CB_OLD_TOP, CB_TOP, r, r, 0);
         exp_tile<false, true>(0, VectorMode::C, scale);
         pack_row(CB_FADE, r, 1);
     }
-    cb_push_back(CB_FADE, R);
-    cb_pop_front(CB_OLD_TOP, R);
+    push_back(CB_FADE, R);
+    pop_front(CB_OLD_TOP, R);
 }
 
 // DEST[i] = old[first + i] * fade[row], for n tiles.
@@ -178,7 +175,7 @@ ALWI void push_totals(uint32_t n, bool continues, uint32_t out) {
     DeviceZoneScopedN("totals");
     pack_reconfig_data_format(out);
     cb_wait_front(CB_WEIGHTS, R * B);
-    cb_reserve_back(out, R);
+    reserve_back(out, R);
     if (continues) {
         cb_wait_front(CB_FADE, R);
         cb_wait_front(CB_OLD_TOTAL, R);
@@ -198,8 +195,8 @@ ALWI void push_totals(uint32_t n, bool continues, uint32_t out) {
         }
         pack_row(out, first, rows);
     }
-    if (continues) cb_pop_front(CB_OLD_TOTAL, R);
-    cb_push_back(out, R);
+    if (continues) pop_front(CB_OLD_TOTAL, R);
+    push_back(out, R);
 }
 
 // out[r][c] = the weights times V. Chunks of V are added up by the packer, so they may come one by one; the last one is
@@ -208,7 +205,7 @@ template <uint32_t R, uint32_t D, uint32_t B, typename Work>
 ALWI void push_sums(uint32_t n, bool continues, uint32_t out, Work before_last) {
     DeviceZoneScopedN("sums");
     constexpr uint32_t rows = R % (DEST_TILES / D) == 0 ? DEST_TILES / D : 1;
-    cb_reserve_back(out, R * D);
+    reserve_back(out, R * D);
     if (continues) cb_wait_front(CB_OLD_SUM, R * D);
     for (uint32_t first = 0; first < n; first += CHUNK) {
         const uint32_t height = at_most(n - first, CHUNK);
@@ -234,16 +231,16 @@ ALWI void push_sums(uint32_t n, bool continues, uint32_t out, Work before_last) 
                 matmul_block(CB_WEIGHTS, CB_V, r * B + i, i * D, 0, 0, D, rows, B);
             }
             pack_row(out, last ? 0 : r * D, rows * D);
-            if (last) cb_push_back(out, rows * D);
+            if (last) push_back(out, rows * D);
         }
         pack_reconfig_l1_acc(0);
     }
     cb_wait_front(CB_V, B * D);
-    cb_pop_front(CB_V, B * D);
-    cb_pop_front(CB_WEIGHTS, R * B);
+    pop_front(CB_V, B * D);
+    pop_front(CB_WEIGHTS, R * B);
     if (continues) {
-        cb_pop_front(CB_OLD_SUM, R * D);
-        cb_pop_front(CB_FADE, R);
+        pop_front(CB_OLD_SUM, R * D);
+        pop_front(CB_FADE, R);
     }
 }
 
@@ -257,13 +254,13 @@ ALWI void attend(uint32_t rows, uint32_t partial, Work before_last) {
         push_all_scores<R, D, B>(n, partial - first, continues, last ? CB_TOP_OUT : CB_OLD_TOP);
         push_weights<R, B, scale>(n);
         if (continues) push_fades<R, scale>();
-        cb_pop_front(CB_TOP, R);
+        pop_front(CB_TOP, R);
         push_totals<R, B>(n, continues, last ? CB_TOTAL_OUT : CB_OLD_TOTAL);
         push_sums<R, D, B>(n, continues, last ? CB_SUM_OUT : CB_OLD_SUM, [&] {
             if (last) before_last();
         });
     }
-    cb_pop_front(CB_Q, R * D);
+    pop_front(CB_Q, R * D);
 }
 
 }  // namespace attention

@@ -12,19 +12,18 @@ namespace attention {
 // CB_MERGED_TOP = the greatest of the tops [active][r] of row i, in column 0.
 template <uint32_t r>
 ALWI void push_merged_top(uint32_t i, uint32_t active) {
-    reconfig_data_format_srca(CB_TOPS);
+    start_copying(CB_TOPS);
     pack_reconfig_data_format(CB_MERGED_TOP);
-    copy_init(CB_TOPS);
     binary_max_tile_init();
-    cb_reserve_back(CB_MERGED_TOP, 1);
+    reserve_back(CB_MERGED_TOP, 1);
     tile_regs_acquire();
-    copy_tile(CB_TOPS, i, 0);
+    copy_one(CB_TOPS, i, 0);
     for (uint32_t w = 1; w < active; ++w) {
-        copy_tile(CB_TOPS, w * r + i, 1);
+        copy_one(CB_TOPS, w * r + i, 1);
         binary_max_tile(0, 1, 0);
     }
     pack_row(CB_MERGED_TOP, 0, 1);
-    cb_push_back(CB_MERGED_TOP, 1);
+    push_back(CB_MERGED_TOP, 1);
 }
 
 // CB_FACTORS[i] = the fade of each worker for row i, in column 0.
@@ -35,7 +34,7 @@ ALWI void push_factors(uint32_t i, uint32_t active) {
     sub_init(CB_TOPS, CB_MERGED_TOP);
     exp_tile_init<false>();
     cb_wait_front(CB_MERGED_TOP, 1);
-    cb_reserve_back(CB_FACTORS, W);
+    reserve_back(CB_FACTORS, W);
     for (uint32_t first = 0; first < active; first += DEST_TILES) {
         const uint32_t n = at_most(active - first, DEST_TILES);
         tile_regs_acquire();
@@ -45,8 +44,8 @@ ALWI void push_factors(uint32_t i, uint32_t active) {
         }
         pack_row(CB_FACTORS, first, n);
     }
-    cb_push_back(CB_FACTORS, W);
-    cb_pop_front(CB_MERGED_TOP, 1);
+    push_back(CB_FACTORS, W);
+    pop_front(CB_MERGED_TOP, 1);
 }
 
 // CB_INVERSE = 1 / total of row i, in all columns.
@@ -57,12 +56,12 @@ ALWI void push_inverse(uint32_t i, uint32_t active) {
     mul_bcast_cols_init(CB_TOTALS, CB_FACTORS);
     recip_tile_init();
     cb_wait_front(CB_FACTORS, (i + 1) * W);
-    cb_reserve_back(CB_INVERSE, 1);
+    reserve_back(CB_INVERSE, 1);
     tile_regs_acquire();
     for (uint32_t w = 0; w < active; ++w) mul_tiles_bcast_cols(CB_TOTALS, CB_FACTORS, w * r + i, i * W + w, 0);
     recip_tile(0);
     pack_row(CB_INVERSE, 0, 1);
-    cb_push_back(CB_INVERSE, 1);
+    push_back(CB_INVERSE, 1);
 }
 
 // CB_OUT = row i of the output, c tiles.
@@ -72,7 +71,7 @@ ALWI void push_output(uint32_t i, uint32_t active) {
     pack_reconfig_data_format(CB_OUT);
     mul_binary_tile_init();
     cb_wait_front(CB_INVERSE, 1);
-    cb_reserve_back(CB_OUT, c);
+    reserve_back(CB_OUT, c);
     for (uint32_t first = 0; first < c; first += together) {
         const uint32_t n = at_most(c - first, together);
         tile_regs_acquire();
@@ -83,15 +82,14 @@ ALWI void push_output(uint32_t i, uint32_t active) {
                 mul_tiles_bcast_cols(CB_SUMS, CB_FACTORS, (w * r + i) * c + first + j, w, j);
             }
         }
-        reconfig_data_format_srca(CB_INVERSE);
-        copy_init(CB_INVERSE);
-        copy_tile(CB_INVERSE, 0, together);
+        start_copying(CB_INVERSE);
+        copy_one(CB_INVERSE, 0, together);
         for (uint32_t j = 0; j < n; ++j) mul_binary_tile(j, together, j);
         pack_row(CB_OUT, first, n);
     }
-    cb_push_back(CB_OUT, c);
-    cb_pop_front(CB_INVERSE, 1);
-    cb_pop_front(CB_FACTORS, W);
+    push_back(CB_OUT, c);
+    pop_front(CB_INVERSE, 1);
+    pop_front(CB_FACTORS, W);
 }
 
 // For the `rows` rows that a core owns: what each of the `active` workers counts for.
@@ -103,7 +101,7 @@ ALWI void merge_tops(uint32_t rows, uint32_t active) {
         push_merged_top<r>(i, active);
         push_factors<W, r, scale>(i, active);
     }
-    cb_pop_front(CB_TOPS, W * r);
+    pop_front(CB_TOPS, W * r);
 }
 
 // The rows themselves, c tiles each: the totals while the sums travel.
@@ -112,10 +110,10 @@ ALWI void merge_sums(uint32_t rows, uint32_t active) {
     DeviceZoneScopedN("merge");
     cb_wait_front(CB_TOTALS, W * r);
     for (uint32_t i = 0; i < rows; ++i) push_inverse<W, r>(i, active);
-    cb_pop_front(CB_TOTALS, W * r);
+    pop_front(CB_TOTALS, W * r);
     cb_wait_front(CB_SUMS, W * r * c);
     for (uint32_t i = 0; i < rows; ++i) push_output<W, r, c>(i, active);
-    cb_pop_front(CB_SUMS, W * r * c);
+    pop_front(CB_SUMS, W * r * c);
 }
 
 }  // namespace attention

@@ -65,12 +65,12 @@ struct Exchange {
                 }
                 for (uint32_t i = 0; i < part.rows; ++i) {
                     const uint32_t tile = (part.row + i) * width + (width == 1 ? 0 : part.column);
-                    noc_async_write(get_read_ptr(from) + tile * tile_bytes,
-                                    address_at(owner, slot + i * owned_width * tile_bytes), owned_width * tile_bytes);
+                    send(get_read_ptr(from) + tile * tile_bytes, address_at(owner, slot + i * owned_width * tile_bytes),
+                         owned_width * tile_bytes);
                 }
             });
             noc_async_writes_flushed();
-            for_owners([&](uint32_t owner, const Part&) { noc_semaphore_inc(address_at(owner, arrived), 1); });
+            for_owners([&](uint32_t owner, const Part&) { increment(address_at(owner, arrived), 1); });
             cb_pop_front(from, R * width);
         }
         if (part_of<R, D, r, c>(worker).rows) {

@@ -24,13 +24,13 @@ inline void send_queries(uint32_t head, uint32_t part, uint32_t first_row, uint3
         const uint32_t from = get_read_ptr(CB_Q) + row * n * tile, at = to + (query_row + row) % R * d * tile;
         for (uint32_t i = 0; i < W; ++i) {
             for (uint32_t j = 0; j < n; ++j) {
-                noc_async_write(from + j * tile, address_at(row, i, at + column_of<n, d>(part, j) * tile), tile);
+                send(from + j * tile, address_at(row, i, at + column_of<n, d>(part, j) * tile), tile);
             }
         }
     }
     noc_async_writes_flushed();
     for (uint32_t row = 0; row < group; ++row) {
-        for (uint32_t i = 0; i < W; ++i) noc_semaphore_inc(address_at(row, i, arrived), n);
+        for (uint32_t i = 0; i < W; ++i) increment(address_at(row, i, arrived), n);
     }
     cb_pop_front(CB_Q, group * n);
 }
@@ -50,14 +50,13 @@ inline uint32_t send_output(uint32_t rows, uint32_t arg) {
                            to = in + get_arg_val<uint32_t>(arg) * tile;
             const uint32_t cores = get_arg_val<uint32_t>(arg + 1);
             arg += 2;
-            for (uint32_t i = 0; i < cores; ++i)
-                noc_async_write(from, address_at(get_arg_val<uint32_t>(arg + i), to), tile);
+            for (uint32_t i = 0; i < cores; ++i) send(from, address_at(get_arg_val<uint32_t>(arg + i), to), tile);
             arg += cores;
         }
         noc_async_writes_flushed();
         for (uint32_t at = first; at < arg; at += 2 + get_arg_val<uint32_t>(at + 1)) {
             for (uint32_t i = 0; i < get_arg_val<uint32_t>(at + 1); ++i) {
-                noc_semaphore_inc(address_at(get_arg_val<uint32_t>(at + 2 + i), get_semaphore(O_ARRIVED)), 1);
+                increment(address_at(get_arg_val<uint32_t>(at + 2 + i), get_semaphore(O_ARRIVED)), 1);
             }
         }
         cb_pop_front(attention::CB_OUT, c);

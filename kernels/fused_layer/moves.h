@@ -41,7 +41,7 @@ inline uint32_t project() {
         noc_async_write_barrier();
         for (uint32_t i = 0; i < banks * feeders; ++i) {
             const uint32_t place = get_common_arg_val<uint32_t>(FEEDERS + i);
-            noc_semaphore_inc(get_noc_addr(place >> 16, place & 0xFFFF, get_semaphore(QKV_DONE)), 1);
+            increment(get_noc_addr(place >> 16, place & 0xFFFF, get_semaphore(QKV_DONE)), 1);
         }
     }
     return places + queries * places_a_head;

@@ -32,7 +32,7 @@ constexpr uint32_t FEEDER_ARG = 9, X_ARG = FEEDER_ARG + feeders, REST_ARG = X_AR
 inline void free_bank(uint32_t places, uint32_t n, uint32_t semaphore) {
     for (uint32_t i = 0; i < n; ++i) {
         const uint32_t place = get_arg_val<uint32_t>(places + i);
-        noc_semaphore_inc(get_noc_addr(place >> 16, place & 0xFFFF, get_semaphore(semaphore)), 1);
+        increment(get_noc_addr(place >> 16, place & 0xFFFF, get_semaphore(semaphore)), 1);
     }
 }
 

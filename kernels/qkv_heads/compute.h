@@ -66,9 +66,8 @@ ALWI void start_products() {
 
 // What earlier turns have put down, to DEST.
 ALWI void reload(uint32_t first) {
-    reconfig_data_format_srca(CB_PARTIAL);
-    copy_init(CB_PARTIAL);
-    for (uint32_t i = 0; i < group * n; ++i) copy_tile(CB_PARTIAL, first + i, i);
+    start_copying(CB_PARTIAL);
+    for (uint32_t i = 0; i < group * n; ++i) copy_one(CB_PARTIAL, first + i, i);
     start_products();
 }
 
@@ -91,22 +90,22 @@ ALWI void multiply_turn(uint32_t first, uint32_t end) {
             for (uint32_t k = s * slot; k < k_end; ++k) {
                 matmul_block(CB_X, CB_W, k * rows + row, (k - s * slot) * n, 0, false, n, group, 1);
             }
-            if (row + group == rows) cb_pop_front(CB_W, slot * n);
+            if (row + group == rows) pop_front(CB_W, slot * n);
         }
         tile_regs_commit();
         tile_regs_wait();
         const uint32_t out = last ? CB_Z : CB_PARTIAL;
-        for (uint32_t i = 0; i < group * n; ++i) pack_tile<true>(i, out, row * n + i);
+        pack_at(out, row * n, group * n);
         tile_regs_release();
     }
-    if (last && first > 0) cb_pop_front(CB_PARTIAL, rows * n);
+    if (last && first > 0) pop_front(CB_PARTIAL, rows * n);
     pack_reconfig_l1_acc(0);
 }
 
 // z of a head, and what needs no weights while they stream.
 ALWI void multiply(Kind kind, uint32_t part, uint32_t first_k, uint32_t end_k) {
-    cb_reserve_back(CB_PARTIAL, rows * n);
-    cb_reserve_back(CB_Z, rows * n);
+    reserve_back(CB_PARTIAL, rows * n);
+    reserve_back(CB_Z, rows * n);
     for (uint32_t first = 0; first < slots;) {
         if (first == half) {
             square_x(first_k, end_k);
@@ -116,9 +115,9 @@ ALWI void multiply(Kind kind, uint32_t part, uint32_t first_k, uint32_t end_k) {
         const uint32_t end = turn == 1 ? first + 1 : first < half ? half : slots;
         multiply_turn(first, end);
         first = end;
-        if (first < slots && first + turn >= slots) cb_push_back(CB_PARTIAL, rows * n);
+        if (first < slots && first + turn >= slots) push_back(CB_PARTIAL, rows * n);
     }
-    cb_push_back(CB_Z, rows * n);
+    push_back(CB_Z, rows * n);
 }
 
 // The core's share of what the factors of a group are made of, or where it has the whole head, already the factors.
@@ -132,8 +131,8 @@ ALWI void sum(bool normed) {
     reconfig_data_format(CB_TABLES, CB_X_SQUARES);
     pack_reconfig_data_format(out);
     init_products(CB_X_SQUARES, CB_TABLES, false, 1, group, 1);
-    cb_reserve_back(out, group);
-    if constexpr (parts > 1) cb_reserve_back(CB_SEND, group);
+    reserve_back(out, group);
+    if constexpr (parts > 1) reserve_back(CB_SEND, group);
     tile_regs_acquire();
     matmul_block(CB_X_SQUARES, CB_TABLES, 0, SCALER + (normed ? EPSILON : ONE), 0, false, 1, group, 1);
     if (normed) {
@@ -142,19 +141,19 @@ ALWI void sum(bool normed) {
     }
     if constexpr (parts == 1) {
         rsqrt_tile_init();
-        for (uint32_t row = 0; row < group; ++row) rsqrt_tile(row);
+        for (uint32_t row = 0; row < group; ++row) invert_root(row);
     }
     tile_regs_commit();
     tile_regs_wait();
     if constexpr (parts > 1) {
-        for (uint32_t row = 0; row < group; ++row) pack_tile(row, CB_SEND);
-        cb_push_back(CB_SEND, group);
+        pack_next(CB_SEND, group);
+        push_back(CB_SEND, group);
     }
-    for (uint32_t row = 0; row < group; ++row) pack_tile(row, out);
-    cb_push_back(out, group);
+    pack_next(out, group);
+    push_back(out, group);
     tile_regs_release();
-    if (normed) cb_pop_front(CB_SQUARES, group);
-    cb_pop_front(CB_X_SQUARES, group);
+    if (normed) pop_front(CB_SQUARES, group);
+    pop_front(CB_X_SQUARES, group);
 }
 
 // The factors of a group, of the sums of both cores of the head.
@@ -168,10 +167,10 @@ ALWI void add_sums() {
     cb_wait_front(CB_RECEIVED, group);
     push_tiles(CB_FACTOR, group, [](uint32_t row, uint32_t dst) {
         add_tiles(CB_SUMS, CB_RECEIVED, row, row, dst);
-        rsqrt_tile(dst);
+        invert_root(dst);
     });
-    cb_pop_front(CB_SUMS, group);
-    cb_pop_front(CB_RECEIVED, group);
+    pop_front(CB_SUMS, group);
+    pop_front(CB_RECEIVED, group);
 }
 
 // A group of `in` times the factors, to q or a cache. On the SFPU, for whose products there is no fidelity.
@@ -181,22 +180,20 @@ ALWI void scale(uint32_t in, uint32_t out) {
     pack_reconfig_data_format(out);
     mul_binary_tile_init();
     for (uint32_t first = 0; first < group * n; first += together) {
-        cb_reserve_back(out, together);
+        reserve_back(out, together);
         tile_regs_acquire();
-        reconfig_data_format_srca(CB_FACTOR);
-        copy_init(CB_FACTOR);
-        copy_tile(CB_FACTOR, first / n, together);
-        reconfig_data_format_srca(in);
-        copy_init(in);
+        start_copying(CB_FACTOR);
+        copy_one(CB_FACTOR, first / n, together);
+        start_copying(in);
         for (uint32_t i = 0; i < together; ++i) {
-            copy_tile(in, first + i, i);
+            copy_one(in, first + i, i);
             mul_binary_tile(i, together, i);
         }
         tile_regs_commit();
         tile_regs_wait();
-        for (uint32_t i = 0; i < together; ++i) pack_tile(i, out);
+        pack_next(out, together);
         tile_regs_release();
-        cb_push_back(out, together);
+        push_back(out, together);
     }
 }
 
@@ -211,16 +208,16 @@ ALWI void finish(Kind kind) {
         cb_wait_front(CB_COS_GAMMA, tiles);
         cb_wait_front(CB_SIN_GAMMA, tiles);
         rotate<group, n>(CB_Z, CB_COS_GAMMA, CB_SIN_GAMMA, CB_ROTATED);
-        cb_pop_front(CB_COS_GAMMA, tiles);
-        cb_pop_front(CB_SIN_GAMMA, tiles);
+        pop_front(CB_COS_GAMMA, tiles);
+        pop_front(CB_SIN_GAMMA, tiles);
     }
     if constexpr (parts > 1) add_sums();
     cb_wait_front(CB_FACTOR, group);
     if (normed) cb_wait_front(CB_ROTATED, tiles);
     scale(normed ? CB_ROTATED : CB_Z, out);
-    if (normed) cb_pop_front(CB_ROTATED, tiles);
-    cb_pop_front(CB_FACTOR, group);
-    cb_pop_front(CB_Z, tiles);
+    if (normed) pop_front(CB_ROTATED, tiles);
+    pop_front(CB_FACTOR, group);
+    pop_front(CB_Z, tiles);
 }
 
 // All heads of the core, if it has any. arg: the first of the runtime args.

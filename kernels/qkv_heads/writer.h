@@ -8,6 +8,7 @@
 #pragma once
 
 #include "../shared/heads.h"
+#include "../shared/once.h"
 #include "cbs.h"
 #include "lead.h"
 
@@ -28,18 +29,22 @@ constexpr auto gamma_args = TensorAccessorArgs<table_args.next_compile_time_args
 constexpr auto cache_args = TensorAccessorArgs<gamma_args.next_compile_time_args_offset()>();
 constexpr uint32_t COMMON_ARGS = 9, RUNTIME_ARGS = 11;  // how many
 
+// Starts reading the first n pages of the tensor whose address is a common arg.
+template <typename Args>
+ONCE uint32_t start_reading_table(const Args& args, uint32_t arg, uint32_t n, uint32_t to) {
+    const auto tensor = TensorAccessor(args, get_common_arg_val<uint32_t>(arg), get_tile_size(CB_TABLES));
+    for (uint32_t page = 0; page < n; ++page, to += get_tile_size(CB_TABLES)) noc_async_read_page(page, tensor, to);
+    return to;
+}
+
 // Starts reading cos, sin, the gammas and the scalers.
 inline void read_tables() {
     uint32_t to = get_write_ptr(CB_TABLES);
-    const auto read = [&](const auto& args, uint32_t arg, uint32_t n) {
-        const auto tensor = TensorAccessor(args, get_common_arg_val<uint32_t>(arg), get_tile_size(CB_TABLES));
-        for (uint32_t page = 0; page < n; ++page, to += get_tile_size(CB_TABLES)) noc_async_read_page(page, tensor, to);
-    };
-    read(table_args, 1, rows * d);
-    read(table_args, 2, rows * d);
-    read(gamma_args, 3, d);
-    read(gamma_args, 4, d);
-    read(gamma_args, 5, SCALERS);
+    to = start_reading_table(table_args, 1, rows * d, to);
+    to = start_reading_table(table_args, 2, rows * d, to);
+    to = start_reading_table(gamma_args, 3, d, to);
+    to = start_reading_table(gamma_args, 4, d, to);
+    start_reading_table(gamma_args, 5, SCALERS, to);
 }
 
 // The leader's part: x of this NoC, and the tables.
@@ -76,9 +81,9 @@ inline void exchange(uint32_t x, uint32_t y, uint32_t row) {
     const uint32_t bytes = group * get_tile_size(CB_SEND);
     cb_reserve_back(CB_RECEIVED, group);
     cb_wait_front(CB_SEND, group);
-    noc_async_write(get_read_ptr(CB_SEND), get_noc_addr(x, y, get_write_ptr(CB_RECEIVED)), bytes);
+    send(get_read_ptr(CB_SEND), get_noc_addr(x, y, get_write_ptr(CB_RECEIVED)), bytes);
     noc_async_writes_flushed();
-    noc_semaphore_inc(get_noc_addr(x, y, get_semaphore(SUMS_HERE)), 1);
+    increment(get_noc_addr(x, y, get_semaphore(SUMS_HERE)), 1);
     cb_pop_front(CB_SEND, group);
     noc_semaphore_wait_min(words_at(get_semaphore(SUMS_HERE)), row / group + 1);
     cb_push_back(CB_RECEIVED, group);

@@ -12,19 +12,44 @@
 #include "api/compute/reconfig_data_format.h"
 #include "api/compute/reduce.h"
 #include "api/compute/reg_api.h"
+#include "api/compute/tile_move_copy.h"
 #include "api/debug/kernel_profiler.hpp"
+#include "once.h"
+
+// The first n tiles of DEST to the next pages of `cb`, or to the reserved ones from `first` on.
+ONCE inline void pack_next(uint32_t cb, uint32_t n) {
+    for (uint32_t i = 0; i < n; ++i) pack_tile(i, cb);
+}
+ONCE inline void pack_at(uint32_t cb, uint32_t first, uint32_t n) {
+    for (uint32_t i = 0; i < n; ++i) pack_tile<true>(i, cb, first + i);
+}
+
+// The circular buffers' own, once.
+ONCE inline void reserve_back(uint32_t cb, uint32_t n) { cb_reserve_back(cb, n); }
+ONCE inline void push_back(uint32_t cb, uint32_t n) { cb_push_back(cb, n); }
+ONCE inline void pop_front(uint32_t cb, uint32_t n) { cb_pop_front(cb, n); }
+
+// A tile of `cb` to DEST, and what goes before the first.
+ONCE inline void start_copying(uint32_t cb) {
+    reconfig_data_format_srca(cb);
+    copy_init(cb);
+}
+ONCE inline void copy_one(uint32_t cb, uint32_t tile, uint32_t dst) { copy_tile(cb, tile, dst); }
+
+// A tile of DEST: 1 / its root.
+ONCE inline void invert_root(uint32_t dst) { rsqrt_tile(dst); }
 
 // One tile through DEST: `compute` leaves it in DEST tile 0, and it is packed and pushed to `cb`.
 template <typename Compute>
 ALWI void push_tile(uint32_t cb, Compute compute) {
-    cb_reserve_back(cb, 1);
+    reserve_back(cb, 1);
     tile_regs_acquire();
     compute();
     tile_regs_commit();
     tile_regs_wait();
-    pack_tile(0, cb);
+    pack_next(cb, 1);
     tile_regs_release();
-    cb_push_back(cb, 1);
+    push_back(cb, 1);
 }
 
 // n tiles through DEST, four at a time (half of an fp32 DEST): `compute(i, dst)` leaves tile i in DEST tile dst.
@@ -32,14 +57,14 @@ template <typename Compute>
 ALWI void push_tiles(uint32_t cb, uint32_t n, Compute compute) {
     for (uint32_t first = 0; first < n; first += 4) {
         const uint32_t group = n - first < 4 ? n - first : 4;
-        cb_reserve_back(cb, group);
+        reserve_back(cb, group);
         tile_regs_acquire();
         for (uint32_t i = 0; i < group; ++i) compute(first + i, i);
         tile_regs_commit();
         tile_regs_wait();
-        for (uint32_t i = 0; i < group; ++i) pack_tile(i, cb);
+        pack_next(cb, group);
         tile_regs_release();
-        cb_push_back(cb, group);
+        push_back(cb, group);
     }
 }
 
@@ -76,7 +101,7 @@ ALWI void sum_rows(uint32_t in, uint32_t ones, uint32_t n, uint32_t out, Finish 
         finish();
     });
     reduce_uninit();
-    cb_pop_front(in, n);
+    pop_front(in, n);
 }
 
 // DEST tile 0, a sum of squares: 1 / sqrt(sum * scale + eps). Both are the bits of an fp32.
@@ -85,5 +110,5 @@ ALWI void inverse_rms(uint32_t scale, uint32_t eps) {
     mul_unary_tile(0, scale);
     add_unary_tile(0, eps);
     rsqrt_tile_init();
-    rsqrt_tile(0);
+    invert_root(0);
 }

@@ -3,10 +3,15 @@
 
 #include "api/dataflow/dataflow_api.h"
 #include "api/debug/kernel_profiler.hpp"
+#include "once.h"
 
 inline volatile tt_l1_ptr uint32_t* words_at(uint32_t l1_address) {
     return reinterpret_cast<volatile tt_l1_ptr uint32_t*>(l1_address);
 }
+
+// The NoC's own, once.
+ONCE inline void send(uint32_t from, uint64_t to, uint32_t bytes) { noc_async_write(from, to, bytes); }
+ONCE inline void increment(uint64_t semaphore, uint32_t n) { noc_semaphore_inc(semaphore, n); }
 
 // Starts reading n consecutive pages of a tensor into the back of a circular buffer. The caller waits and pushes.
 template <typename Accessor>

@@ -16,7 +16,7 @@ ALWI void gate_up(uint32_t h, uint32_t width, uint32_t weights, uint32_t slot, u
     cb_wait_front(h, rows * width);
     for (uint32_t column = 0; column < columns; ++column) {
         init_products(h, weights, 0, 2, rows, width);
-        cb_reserve_back(out, rows);
+        reserve_back(out, rows);
         tile_regs_acquire();
         accumulate_products<rows, 2>(h, width, weights, slot, block);
         silu_tile_init();
@@ -27,7 +27,7 @@ ALWI void gate_up(uint32_t h, uint32_t width, uint32_t weights, uint32_t slot, u
         tile_regs_wait();
         for (uint32_t r = 0; r < rows; ++r) pack_tile(2 * r, out);
         tile_regs_release();
-        cb_push_back(out, rows);
+        push_back(out, rows);
     }
-    cb_pop_front(h, rows * width);
+    pop_front(h, rows * width);
 }

@@ -1,16 +1,9 @@
 // Products of activations that are all there and weights that stream by.
 #pragma once
 
-#include "api/compute/cb_api.h"
-#include "api/compute/compute_kernel_hw_startup.h"
-#include "api/compute/eltwise_binary.h"
 #include "api/compute/matmul.h"
-#include "api/compute/pack.h"
-#include "api/compute/reconfig_data_format.h"
-#include "api/compute/reg_api.h"
 #include "api/compute/tile_move_copy.h"
-#include "api/debug/kernel_profiler.hpp"
-#include "once.h"
+#include "compute.h"
 
 // matmul_block_init, for all products of a kernel.
 ONCE inline void init_products(uint32_t in, uint32_t weights, uint32_t transpose, uint32_t columns, uint32_t rows,
@@ -29,7 +22,7 @@ ALWI void accumulate_products(uint32_t in, uint32_t width, uint32_t weights, uin
         for (uint32_t i = 0; i < n; ++i) {
             matmul_block(in, weights, k + i, i * columns, 0, false, columns, rows, width);
         }
-        cb_pop_front(weights, slot);
+        pop_front(weights, slot);
     }
 }
 
@@ -43,7 +36,7 @@ ALWI void push_products(uint32_t in, uint32_t width, uint32_t weights, uint32_t 
     init_products(in, weights, 0, columns, rows, width);
     cb_wait_front(in, rows * width);
     for (uint32_t unit = 0; unit < units; ++unit) {
-        cb_reserve_back(out, rows * columns);
+        reserve_back(out, rows * columns);
         tile_regs_acquire();
         accumulate_products<rows, columns>(in, width, weights, slot, block);
         tile_regs_commit();
@@ -52,9 +45,9 @@ ALWI void push_products(uint32_t in, uint32_t width, uint32_t weights, uint32_t 
             for (uint32_t r = 0; r < rows; ++r) pack_tile(r * columns + c, out);
         }
         tile_regs_release();
-        cb_push_back(out, rows * columns);
+        push_back(out, rows * columns);
     }
-    cb_pop_front(in, rows * width);
+    pop_front(in, rows * width);
 }
 
 // out = x + the sum of `parts` (even) partial results, for n columns of `rows` tiles; the parts are
@@ -66,11 +59,11 @@ ALWI void add_parts(uint32_t x, uint32_t partial, uint32_t n, uint32_t out, uint
     reconfig_data_format(x, x);
     pack_reconfig_data_format(out);
     cb_wait_front(x, n * rows);
-    for (uint32_t i = 0; i < copies; ++i) cb_reserve_back(out + i, n * rows);
+    for (uint32_t i = 0; i < copies; ++i) reserve_back(out + i, n * rows);
     for (uint32_t column = 0; column < n; ++column) {
         tile_regs_acquire();
-        copy_init(x);
-        for (uint32_t r = 0; r < rows; ++r) copy_tile(x, column * rows + r, r);
+        start_copying(x);
+        for (uint32_t r = 0; r < rows; ++r) copy_one(x, column * rows + r, r);
         add_init(partial, partial, true);
         cb_wait_front(partial, n * parts * rows);  // only now: all that needs none of them is done
         for (uint32_t r = 0; r < rows; ++r) {
@@ -81,12 +74,10 @@ ALWI void add_parts(uint32_t x, uint32_t partial, uint32_t n, uint32_t out, uint
         }
         tile_regs_commit();
         tile_regs_wait();
-        for (uint32_t i = 0; i < copies; ++i) {
-            for (uint32_t r = 0; r < rows; ++r) pack_tile(r, out + i);
-        }
+        for (uint32_t i = 0; i < copies; ++i) pack_next(out + i, rows);
         tile_regs_release();
     }
-    for (uint32_t i = 0; i < copies; ++i) cb_push_back(out + i, n * rows);
-    cb_pop_front(x, n * rows);
-    cb_pop_front(partial, n * parts * rows);
+    for (uint32_t i = 0; i < copies; ++i) push_back(out + i, n * rows);
+    pop_front(x, n * rows);
+    pop_front(partial, n * parts * rows);
 }

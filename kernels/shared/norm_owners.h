@@ -15,12 +15,12 @@ inline void send_to_leaders(const Split& split, uint32_t filled, uint32_t leader
     for (uint32_t column = split.get(FIRST_OWNED); column < split.get(FIRST_OWNED) + owned; ++column) {
         for (uint32_t r = 0; r < rows; ++r, from += tile) {
             const uint32_t leader = get_arg_val<uint32_t>(leaders + r);
-            noc_async_write(from, address_at(leader, get_write_ptr(CB_ROW) + column * tile), tile);
+            send(from, address_at(leader, get_write_ptr(CB_ROW) + column * tile), tile);
         }
     }
     noc_async_writes_flushed();
     for (uint32_t r = 0; r < rows; ++r) {
-        noc_semaphore_inc(address_at(get_arg_val<uint32_t>(leaders + r), filled), owned);
+        increment(address_at(get_arg_val<uint32_t>(leaders + r), filled), owned);
     }
     cb_pop_front(split.cbs.out, owned * rows);
 }

@@ -1,5 +1,5 @@
-// A function whose code a kernel has once: not inlined, not cloned for its arguments. A program of several blocks is
-// near the limit of size.
+// A function whose code a kernel has once: not inlined, not cloned for its arguments. What a core's kernels take is
+// limited to 69 KB, and a program of several blocks is near that.
 #pragma once
 
 #ifdef __clang__

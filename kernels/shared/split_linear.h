@@ -43,11 +43,11 @@ inline void gather(const Split& split) {
         const uint32_t from = get_read_ptr(split.cbs.own), to = in + (split.get(FIRST_OWN) + column) * tile;
         for (uint32_t i = 0; i < peers; ++i) {
             for (uint32_t r = 0; r < rows; ++r) {
-                noc_async_write(from + r * tile, address_at(split.peer(i), to + r * width * tile), tile);
+                send(from + r * tile, address_at(split.peer(i), to + r * width * tile), tile);
             }
         }
         noc_async_writes_flushed();
-        for (uint32_t i = 0; i < peers; ++i) noc_semaphore_inc(address_at(split.peer(i), split.gathered), 1);
+        for (uint32_t i = 0; i < peers; ++i) increment(address_at(split.peer(i), split.gathered), 1);
         cb_pop_front(split.cbs.own, rows);
     }
     noc_semaphore_wait(words_at(split.gathered), width);
@@ -71,10 +71,10 @@ ONCE void scatter(const Split& split) {
         cb_wait_front(split.cbs.partial, rows * columns);
         for (uint32_t i = 0; i < columns; ++i) {
             const uint32_t owner = split.owner(unit + i), place = (owner >> 16) * parts + split.get(GROUP);
-            noc_async_write(get_read_ptr(split.cbs.partial) + i * bytes, address_at(owner, to + place * bytes), bytes);
+            send(get_read_ptr(split.cbs.partial) + i * bytes, address_at(owner, to + place * bytes), bytes);
         }
         noc_async_writes_flushed();
-        for (uint32_t i = 0; i < columns; ++i) noc_semaphore_inc(address_at(split.owner(unit + i), split.summed), 1);
+        for (uint32_t i = 0; i < columns; ++i) increment(address_at(split.owner(unit + i), split.summed), 1);
         cb_pop_front(split.cbs.partial, rows * columns);
     }
     if (owned == 0) return;
