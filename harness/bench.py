@@ -8,7 +8,7 @@ from typing import Any
 
 import torch
 
-from harness.case import Inputs
+from harness.case import Case, Inputs
 from harness.context import LayerContext
 from harness.dtypes import to_device
 from harness.implementation import Implementation, LayerEnv
@@ -36,13 +36,16 @@ class Bench:
     v: Any
     weights: list[Any] = field(default_factory=list)
 
+    @staticmethod
+    def plan(target: Target, spec: Spec, case: Case) -> list[str]:
+        """How an implementation would map the layer, without weights or inputs."""
+        return _build(target, spec, case)[0].plan()
+
     @classmethod
     def prepare(cls, target: Target, spec: Spec, inputs: Inputs) -> Bench:
         """Build the implementation, prepare its layer, and upload the inputs."""
-        case, ttnn = inputs.case, target.ttnn
-        context = LayerContext(ttnn, target.device, case.shape, case.Smax, lambda: target.recorder.live_traces)
-        context.set_context(case.S, case.rope_delta)
-        implementation = spec.build(LayerEnv(ttnn, target.device, case.shape, context, case.weights, case.cache))
+        case = inputs.case
+        implementation, context = _build(target, spec, case)
         with target.recorder.uploading() as weights:
             implementation.prepare(case.layer, inputs.weights)
         return cls(target, inputs, implementation, context, None, None, None, weights).elsewhere(inputs)
@@ -104,3 +107,10 @@ class Bench:
         """Free the inputs."""
         for tensor in (self.x, self.k, self.v):
             self.target.ttnn.deallocate(tensor)
+
+
+def _build(target: Target, spec: Spec, case: Case) -> tuple[Implementation, LayerContext]:
+    ttnn = target.ttnn
+    context = LayerContext(ttnn, target.device, case.shape, case.Smax, lambda: target.recorder.live_traces)
+    context.set_context(case.S, case.rope_delta)
+    return spec.build(LayerEnv(ttnn, target.device, case.shape, context, case.weights, case.cache)), context

@@ -19,6 +19,7 @@ from harness import doctor as doctor_module
 from harness import explain as explain_module
 from harness import html as html_report
 from harness import ops_csv as ops_csv_module
+from harness.bench import Bench
 from harness.breakdown import Breakdown, from_calls, run_breakdown
 from harness.case import Case, Inputs
 from harness.check import Progress as Report
@@ -250,6 +251,19 @@ def breakdown(
             write_text(ops_csv, ops_csv_module.text(result))
         if json:
             record.write(json, "breakdown", opened, record.breakdown_dict(result))
+        opened.exit_code = 0
+
+
+@app.command()
+@with_case
+def plan(implementation: Impl, case: Case, chip: ChipName = "p150") -> None:
+    """How is the layer mapped? Cores, shares and L1 as an implementation plans them; nothing runs."""
+    spec = registry.parse(implementation)
+    with open_target("emulator", chip=_chip(chip, None)) as opened:
+        lines = Bench.plan(opened, spec, case)
+        if not lines:
+            raise UsageError(f"{implementation} has no plan to show: its ops choose their cores themselves")
+        report.make_console().print(opened.opened, *lines, sep="\n", markup=False)
         opened.exit_code = 0
 
 

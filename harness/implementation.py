@@ -63,3 +63,7 @@ class Implementation(ABC):
         Returns a new tensor like x. Writes the own roped keys and the values into rows [Smax-T, Smax) of the
         caches and nothing else; leaves x alone. S reaches it only through the context's buffers.
         """
+
+    def plan(self) -> list[str]:
+        """How the layer is mapped on this device, in lines to read: cores, shares, L1. None unless there is a plan."""
+        return []

@@ -18,6 +18,25 @@ from layer_impls.qkv_heads import SLOT_ROWS
 if TYPE_CHECKING:
     from layer_impls.fused_layer import FusedLayer
 
+
+def _named(first: int, *names: str) -> dict[int, str]:
+    return dict(enumerate(names, first))
+
+
+NAMES = {
+    **_named(0, "x", "wqkv", "tables"),
+    **_named(
+        4, "partial z", "z", "squares of x", "cos", "sin", "squares of z", "sums", "sums to send", "sums received"
+    ),
+    **_named(13, "factors", "rotated z"),
+    **_named(16, "q", "K or V", "queries", "K", "V", "ones", "mask", "for compute", "S", "scores", "weights of V"),
+    **_named(27, "maxima"),
+    **_named(32, "pages to feed"),
+    **_named(34, "maxima out", "totals out", "sums out", "all maxima", "all totals", "all sums", "greatest maximum"),
+    **_named(41, "fades", "1 / total", "output", "w1, w3 and w2", "norm of x1"),
+    **_named(47, "row of x1", "ones", "squares of x1", "1 / rms", "o", "partial results", "parts of x1", "x"),
+    **_named(55, "x1", "x1 again", "own MLP columns", "MLP columns", "parts of the output", "output", "turn", "wo"),
+}  # of circular buffers
 QKV, ATTENTION, REST = range(3)  # blocks, in order
 QKV_WEIGHTS, FEED, WEIGHTS, WO_WEIGHTS = 1, 32, 44, 62  # circular buffers (kernels/fused_layer/plan.h)
 BUDGET = 1_455_000  # bytes of L1: of the 1,461,120 above what ttnn reserves, all but some small tensors
@@ -42,6 +61,21 @@ class Plan:
     roles: Roles
     memory: list[Shared]
 
+    def lines(self) -> list[str]:
+        """The attention's split and the L1 of a core, to read."""
+        split, (r, c) = self.split, self.split.owned
+        used = sum(place.bytes for place in self.memory)
+        return [
+            f"attention: {split.units} units of {split.rows} tile rows of queries, {split.workers} workers each, up to "
+            f"{split.block} tile rows of K and V; an owner merges {r} x {c} tiles; {len(self.roles.feeders)} feeders",
+            f"leaders of the norm: {', '.join(map(str, self.roles.leaders))}",
+            f"L1 of a core: {used:,} of {BUDGET:,} B; what shares memory is there at different times",
+            *(
+                f"{place.bytes:>9,} B  {'; '.join(f'{NAMES[cb.index]} {cb.bytes:,}' for cb in place.cbs)}"
+                for place in self.memory
+            ),
+        ]
+
     def slots(self, index: int, tiles: int) -> int:
         """Slots of `tiles` tiles that the stream with this index has."""
         place = next(place for place in self.memory if any(cb.index == index for cb in place.cbs))
@@ -49,7 +83,7 @@ class Plan:
         return place.bytes // (tiles * TILE_BYTES[dtype])
 
 
-def plan(layer: FusedLayer, Smax: int) -> Plan:
+def plan_layer(layer: FusedLayer, Smax: int) -> Plan:
     """The first split of the attention whose buffers fit L1 with all others. Raises `UsageError` if none does."""
     env, needs = layer.env, []
     leaders = env.shape.tokens // TILE

@@ -7,7 +7,7 @@ from typing import Any
 from harness.dtypes import TILE_BYTES
 from harness.implementation import LayerEnv, NoOptions
 from harness.shape import TILE
-from layer_impls._layer_plan import FEED, QKV_WEIGHTS, WEIGHTS, WO_WEIGHTS, Plan, plan
+from layer_impls._layer_plan import FEED, QKV_WEIGHTS, WEIGHTS, WO_WEIGHTS, Plan, plan_layer
 from layer_impls._program import Core, Kernel, Program, Rectangle, Team, accessor_args, empty_tile_tensor, fp32_bits
 from layer_impls._split_linear import share_starts
 from layer_impls._weights import deal
@@ -24,8 +24,21 @@ class FusedLayer(FusedBlocks):
     def __init__(self, env: LayerEnv, options: NoOptions) -> None:
         super().__init__(env, options)
         self.stream_slot = 1 << (self.slot - 1).bit_length()  # a size that others' memory is a multiple of
-        self.plans: dict[int, Plan] = {env.context.Smax: plan(self, env.context.Smax)}  # by rows of the cache
+        self.plans: dict[int, Plan] = {env.context.Smax: plan_layer(self, env.context.Smax)}  # by rows of the cache
         self.layer_programs: dict[int, Program] = {}
+
+    def plan(self) -> list[str]:
+        """Cores, shares and L1, for the context's cache."""
+        qkv, wo, split = self.qkv_plan, self.wo, self.plans[self.env.context.Smax]
+        cores = qkv.cores
+        sizes = sorted({len(group.workers) for group in wo.groups})
+        return [
+            f"qkv: {len(qkv.shares)} cores, {qkv.parts} a head, of {self.columns} columns; x from {qkv.leaders[0]} and "
+            f"{qkv.leaders[1]} to {cores.width} x {cores.height} cores",
+            f"linears: {len(wo.groups)} groups, one a DRAM bank, of {' or '.join(map(str, sizes))} cores; a group has "
+            f"{wo.width} columns of o and {self.w2.width} of the MLP at most",
+            *split.lines(),
+        ]
 
     def layer_fn(self, i: int, x: Any, k_cache: Any, v_cache: Any) -> Any:
         ttnn, context, w, Smax = self.env.ttnn, self.env.context, self.weights[i], k_cache.shape[2]
@@ -33,7 +46,7 @@ class FusedLayer(FusedBlocks):
         tables = [context.cos, context.sin, w["q_norm"], w["k_norm"], w["scalers"]]
         reads = [x, w["wqkv"], k_cache, v_cache, context.valid_rows, w["rest"]]
         if Smax not in self.layer_programs:
-            self.plans.setdefault(Smax, plan(self, Smax))
+            self.plans.setdefault(Smax, plan_layer(self, Smax))
             self.layer_programs[Smax] = self._build_layer(self.plans[Smax], x, k_cache, w["q_norm"])
         moved = [t.buffer_address() for t in (x, *tables, k_cache, v_cache)]
         feeders = [self._place(core) for core in self._feeders(FEEDERS)]
