@@ -12,7 +12,7 @@ from harness.shape import TILE
 from layer_impls._l1 import Use, share
 from layer_impls._program import Cb, Core, Rectangle, Shared, buffers
 from layer_impls._split_linear import LEAST_SLOTS
-from layer_impls.attention import Split, splits
+from layer_impls.attention import FEEDERS, Split, splits
 from layer_impls.qkv_heads import SLOT_ROWS
 
 if TYPE_CHECKING:
@@ -88,6 +88,7 @@ def plan_layer(layer: FusedLayer, Smax: int) -> Plan:
     env, needs = layer.env, []
     leaders = env.shape.tokens // TILE
     cores, banks = layer.grid.x * layer.grid.y - leaders, env.device.dram_grid_size().x
+    what = f"a layer of {env.shape.tokens} tokens, hidden {env.shape.hidden} and a cache of {Smax} rows in one program"
     for split in splits(env.shape, cores, banks, Smax):
         if not split.feeders:
             continue
@@ -95,24 +96,27 @@ def plan_layer(layer: FusedLayer, Smax: int) -> Plan:
             memory = share(_uses(layer, split, qkv_slots, wo_slots), BUDGET)
             needs.append(sum(place.bytes for place in memory))
             if needs[-1] <= BUDGET:
-                return Plan(split, _roles(layer, split, leaders), memory)
-    what = f"a layer of {env.shape.tokens} tokens, hidden {env.shape.hidden} and a cache of {Smax} rows in one program"
+                return Plan(split, _roles(layer, split, leaders, what), memory)
     if not needs:
-        units = env.shape.n_kv_heads
+        feeders = FEEDERS * banks
         raise UsageError(
-            f"{what} takes a core for each of {units} KV heads beside {cores - units} others; use fused_blocks"
+            f"{what} takes a core for each of {env.shape.n_kv_heads} KV heads; {leaders} for the norm and {feeders} to "
+            f"read K and V leave {cores - feeders} of {cores + leaders}; use fused_blocks"
         )
     raise UsageError(f"{what} takes {min(needs)} B of a core's L1, and at most {BUDGET} B fit; use fused_blocks")
 
 
-def _roles(layer: FusedLayer, split: Split, leaders: int) -> Roles:
+def _roles(layer: FusedLayer, split: Split, leaders: int, what: str) -> Roles:
     """Leaders have nothing else to do: they are cores that x is not sent to and that no bank's weights are for."""
     grid = Rectangle(0, 0, layer.grid.x, layer.grid.y)
     feeders = layer._feeders(split.feeders)
     weights = {worker.core for worker in layer.wo.workers}
     free = [core for core in grid.cores if core not in {*feeders, *weights, *layer.qkv_plan.cores.cores}]
     if len(free) < leaders:
-        raise UsageError("todo")
+        raise UsageError(
+            f"{what} takes cores for the norm that nothing else is for, {leaders} of {len(grid.cores)}; those that x, "
+            f"weights, K and V go to leave {len(free)}; use fused_blocks"
+        )
     leading = free[-leaders:]
     workers = [core for core in grid.cores if core not in feeders and core not in leading]
     return Roles(feeders, leading, workers, workers[: split.units * split.workers])
