@@ -13,7 +13,7 @@ from harness.costs import floor_us
 from harness.registry import parse
 from harness.targets import open_target
 
-IMPLEMENTATIONS = ("op_graph", "partly_fused", "fused_blocks")
+IMPLEMENTATIONS = ("op_graph", "partly_fused", "fused_blocks", "fused_layer")
 GRIDS, CACHES, ROWS = ((11, 10), (13, 10)), ("bf16", "bfp8"), (4700, 1024)
 HEAD = (
     "| grid | cache | S | " + " | ".join(IMPLEMENTATIONS) + " | its programs, and what binds each | floor | of it |\n"

@@ -1,4 +1,42 @@
-"""The layer in one program."""
+"""The layer in one program: the blocks of `fused_blocks`, from core to core, over one stream of DRAM reads.
+
+Replaces     everything: 19 ops become 1 program
+Core map     all cores at 11 x 10. Each goes through three blocks, its shares as in qkv_heads, attention and wo_swiglu:
+             heads of qkv (64 cores), a unit of the attention (88 workers; 16 feeders read K and V for them), and K of
+             wo, w1, w3 and w2 by DRAM bank (59 cores in the banks' rows). A leader a tile row norms x1 and has nothing
+             else to do; they multicast on one NoC each. `layerbench plan fused_layer` prints the cores and the L1
+Hands over   q to the workers of its head, own K and V through the caches, o to the cores that multiply it by wo, all
+             by writes and semaphores (kernels/fused_layer/plan.h says when memory and semaphores change hands)
+Stream       a bank is read in one order: wqkv, K and V, wo, w1 and w3, w2. Whoever has asked for the last of one tells
+             the next readers, so that nothing comes before what is needed earlier, and the bank never waits: wo has
+             memory of its own and comes while attention ends, the others have that of the scores
+us a layer   predicted by the emulator (bfp8 weights, Smax 8192, 11 x 10), not measured on silicon; in parentheses the
+             least its bytes need
+                 S 4700   127.7 (120.1) bf16 cache   116.5 (101.8) bfp8 cache
+                 S 1024    99.2  (89.9)               98.7  (85.7)
+Binds        DRAM, at 500 GB/s from 28 to 124 us: 94 % of the floor. Above it are the launch, 2.9; wqkv and K, which
+             many cores ask for in small pieces, at 470; 3.2 after the last weight, for its products, their sums, the
+             write
+Weights      those of fused_blocks: as many bytes as before, padded where banks get unequal numbers of cores
+L1           circular buffers that are never in use at once share memory (_l1.py, and _layer_plan.py says when each is):
+             1,449,984 of 1,455,000 B at the real shape, Smax 8192. 16 of 16 semaphores; 67 of 69 KB of code (real shape,
+             the compiler at hand), so what kernels do often is not inlined (kernels/shared/once.h)
+Limits       feeders: workers that hold all their rows of K and V in L1. What does not fit says so, and fused_blocks has
+             a way for it
+
+Versions, predicted us at the real shape, bf16 cache, S 4700
+    185.0   blocks one after another on each core; idle cores and feeders read at once, HiFi3
+    168.7   feeders begin when wqkv has been asked for; the residual is read first, not behind a queue of weights
+    156.6   no weights of the last block before all K and V of the bank
+    138.6   HiFi2; factors of q and k on the SFPU, which has no fidelity (HiFi2 alone: K rows 1 % short)
+    134.1   wo in memory of its own
+    127.7   all cores of a bank wait for its feeders, not each for its own part of the attention
+    127.7   leaders that are nothing else, at HiFi4, one NoC each: x1's norm 2.4 us earlier, behind DRAM
+    dropped: one kernel for all roles (80 KB of code, 69 fit); weights of the last block from the start wherever there is
+    room (qkv 14 us later)
+    not tried: several layers in one program. At most the launch and the ends of the stream, about 5 of 127.7 us, are
+    there to gain, and each layer needs its semaphores anew
+"""
 
 from __future__ import annotations
 
