@@ -19,8 +19,8 @@ Binds        DRAM, at 500 GB/s from 28 to 124 us: 94 % of the floor. Above it ar
              write
 Weights      those of fused_blocks: as many bytes as before, padded where banks get unequal numbers of cores
 L1           circular buffers that are never in use at once share memory (_l1.py, and _layer_plan.py says when each is):
-             1,449,984 of 1,455,000 B at the real shape, Smax 8192. 16 of 16 semaphores; 67 of 69 KB of code (real shape,
-             the compiler at hand), so what kernels do often is not inlined (kernels/shared/once.h)
+             1,449,984 of 1,455,000 B at the real shape, Smax 8192. 16 of 16 semaphores; 67 of 69 KB of code, so what
+             kernels do often is not inlined (kernels/shared/once.h)
 Limits       feeders: workers that hold all their rows of K and V in L1. What does not fit says so, and fused_blocks has
              a way for it
 
@@ -32,8 +32,8 @@ Versions, predicted us at the real shape, bf16 cache, S 4700
     134.1   wo in memory of its own
     127.7   all cores of a bank wait for its feeders, not each for its own part of the attention
     127.7   leaders that are nothing else, at HiFi4, one NoC each: x1's norm 2.4 us earlier, behind DRAM
-    dropped: one kernel for all roles (80 KB of code, 69 fit); weights of the last block from the start wherever there is
-    room (qkv 14 us later)
+    dropped: one kernel for all roles (80 KB of code, 69 fit); weights of the last block from the start wherever there
+    is room (qkv 14 us later)
     not tried: several layers in one program. At most the launch and the ends of the stream, about 5 of 127.7 us, are
     there to gain, and each layer needs its semaphores anew
 """
