@@ -1,4 +1,7 @@
-"""Shared fixtures. Tests marked `simulator` need the real ttnn and a simulator, and skip where there is none."""
+"""Shared fixtures, and how hypothesis draws.
+
+Tests marked `simulator` need the real ttnn and a simulator, and skip where there is none.
+"""
 
 from __future__ import annotations
 
@@ -16,9 +19,10 @@ from hypothesis import HealthCheck, settings
 from harness.targets import Target, open_target
 from harness.targets.target import find_simulator
 
-# Machines are shared: a slow example is not a failing one.
-settings.register_profile("layerbench", deadline=None, suppress_health_check=[HealthCheck.too_slow], print_blob=True)
-settings.load_profile("layerbench")
+# Machines are shared: a slow example is not a failing one. The same examples each time, unless `random` is asked for.
+settings.register_profile("random", deadline=None, suppress_health_check=[HealthCheck.too_slow], print_blob=True)
+settings.register_profile("repeatable", settings.get_profile("random"), derandomize=True, database=None)
+settings.load_profile("repeatable")
 
 
 def simulator_missing() -> str | None:

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 import torch
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from harness.case import Case, Inputs
@@ -20,6 +20,7 @@ from harness.strategies import cases, shapes
 from harness.targets import open_target
 from layer_impls.qkv_heads import QkvHeads, plan
 from tests.conftest import run_cli, run_on_the_real_ttnn
+from tests.test_few_pairs import FEW_PAIRS
 from tests.test_fused import UNEVEN, check_moved_tensors, check_trace
 
 GRIDS = ((11, 10), (13, 10))
@@ -35,6 +36,7 @@ def check(case: Case, schedules: range = range(1, 2), grid: tuple[int, int] = GR
     assert result.passed, "\n".join(f"{p.name}: {p.text}" for p in result.parts if not p.passed)
 
 
+@example(case=FEW_PAIRS, grid=GRIDS[0])
 @given(case=cases(), grid=st.sampled_from(GRIDS))
 @settings(max_examples=6)
 def test_random_legal_shapes_pass_on_the_emulator(case, grid):
