@@ -12,6 +12,8 @@ import sys
 from collections.abc import Iterator
 from pathlib import Path
 
+os.environ.setdefault("OMP_NUM_THREADS", "1")  # before torch reads it: tensors are small, and workers share the cores
+
 import pytest
 import torch
 from hypothesis import HealthCheck, settings
@@ -46,11 +48,15 @@ def seeded() -> None:
     torch.manual_seed(0)
 
 
+@pytest.hookimpl(tryfirst=True)  # before xdist looks for the groups
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     reason = simulator_missing()
     for item in items:
-        if reason and item.get_closest_marker("simulator"):
+        simulated = item.get_closest_marker("simulator")
+        if reason and simulated:
             item.add_marker(pytest.mark.skip(reason=reason))
+        # A worker of xdist takes whole files, for the sake of their fixtures, and one of them all that use a simulator.
+        item.add_marker(pytest.mark.xdist_group("simulator" if simulated else item.module.__name__))
 
 
 @pytest.fixture
