@@ -48,7 +48,7 @@ def test_each_way_to_map_heads_passes_on_the_emulator(shape):
     check(Case(parse_shape(shape), S=40, Smax=128))
 
 
-@pytest.mark.parametrize("shape", ["tiny", TWO_CORES_A_HEAD])
+@pytest.mark.parametrize("shape", [pytest.param("tiny", marks=pytest.mark.slow), TWO_CORES_A_HEAD])
 def test_fifty_orders_give_one_result(shape):
     check(Case(parse_shape(shape), S=40, Smax=128), range(1, 51))
 
@@ -80,6 +80,7 @@ def test_tensors_and_context_may_change_between_calls(check_changes):
 
 
 @pytest.mark.simulator
+@pytest.mark.slow  # tests/test_fused_blocks.py does so, with one core a head
 @pytest.mark.parametrize("check_changes", ["check_moved_tensors", "check_trace"])
 def test_tensors_and_context_may_change_between_calls_of_the_real_ttnn(check_changes):
     imports = f"from harness.shape import parse_shape; from tests.test_fused import {check_changes}"
