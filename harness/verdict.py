@@ -34,6 +34,7 @@ HIFI2 = {"mlp": 0.0095}  # what cutting activations to 7 bits costs, where no ro
 FULL = ("itself", "attention", "mlp")
 SHARES = ("attention", "mlp", "residual")
 STANDARD_ERRORS, EDGE_ERRORS = 8, 16  # on top: the fit's own, of few and correlated values
+ROUNDINGS = 2.0**-8  # of both residual adds to bf16, at most: a share of x where one of its values outweighs all others
 
 
 @dataclass(frozen=True)
@@ -197,6 +198,8 @@ def _scales(got: torch.Tensor, bar: torch.Tensor, fits: Mapping[str, torch.Tenso
         right, value = float(name in FULL), coefficient.value / size
         others = [fit[name].value / size for fit in theirs]
         least, errors = (SCALE[name], STANDARD_ERRORS) if name in SCALE else (EDGE_ROW, EDGE_ERRORS)
+        if name == "residual":
+            least += ROUNDINGS * metrics.concentration(columns[name]) ** 0.5
         slack = least + errors * max(fit[name].error for fit in theirs) / size
         if name not in SCALE and slack > TOLD:
             continue
