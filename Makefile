@@ -1,5 +1,5 @@
 # make compare   set up, then judge and compare two variants of the op graph at the real size on the emulator
-# make test      set up, then run the test suite (with the real ttnn where it installs)
+# make test      set up, then run the test suite on two cores (with the real ttnn where it installs)
 # make lint      ruff, mypy and clang-format
 COMPARE ?= op_graph op_graph:attn=standard
 PYTEST ?=
@@ -8,7 +8,7 @@ compare: .venv/.ready
 	.venv/bin/layerbench compare $(COMPARE)
 
 test: .venv-test/.ready
-	.venv-test/bin/python -m pytest $(PYTEST)
+	.venv-test/bin/python -m pytest -n 2 --dist loadgroup $(PYTEST)
 
 lint: .venv-test/.ready
 	.venv-test/bin/ruff check .

@@ -122,9 +122,12 @@ class Inputs:
         c = self.case
         return oracle_layer(self.x, self.weights, k, v, c.shape, c.S, c.rope_delta, dtype)
 
-    def bar(self, k: torch.Tensor, v: torch.Tensor) -> OracleResult:
-        """What the op graph makes of them, by the model of its rounding; own rows as the caches hold them."""
+    def bar(self, k: torch.Tensor, v: torch.Tensor, queries: torch.Tensor | None = None) -> OracleResult:
+        """What the op graph makes of them, by the model of its rounding; own rows as the caches hold them.
+
+        `out` and the like are [draws, ...]: one, and more with the oracle's `queries` where tokens and heads are few.
+        """
         c = self.case
-        arithmetic = OpGraphArithmetic(c.weights)
+        arithmetic = OpGraphArithmetic(c.weights, queries)
         got = oracle_layer(self.x, self.weights, k, v, c.shape, c.S, c.rope_delta, torch.float32, arithmetic)
         return dataclasses.replace(got, k=bfp8(got.k), v=bfp8(got.v)) if c.cache == "bfp8" else got

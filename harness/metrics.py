@@ -44,6 +44,12 @@ def ulp(want: torch.Tensor) -> torch.Tensor:
     return torch.ldexp(torch.ones_like(size), torch.frexp(size).exponent - 1 - BF16_FRACTION)
 
 
+def concentration(values: torch.Tensor) -> float:
+    """1 over the number of values that the sum of squares comes from: 1 for a single one, 1 / n for n alike."""
+    square = values.double().pow(2)
+    return float(square.pow(2).sum() / square.sum().pow(2))
+
+
 def place(values: torch.Tensor) -> str:
     """Index of the largest value (NaN counts as the largest), as `[3, 17]`."""
     where = int(values.nan_to_num(torch.inf).argmax())

@@ -9,6 +9,10 @@ harness/emulator/numerics/; here stand only the roundings that weigh.
     matmuls      HiFi2 cuts the left operand to 7 bits of its significand, always towards zero; fp32 sums
     attention    HiFi2; sums round to bf16 after 16 products of each pass; chunks of 128 keys, merged in a tree
     norms        squares, sums after every 16, products in bf16
+
+What the error of a query does is chance where it lies between two keys of large logits. In a shape of few tokens and
+heads few such queries make up the error, and chance all of it. So there the model draws several times, each time from
+queries with other errors of the same size.
 """
 
 from __future__ import annotations
@@ -32,6 +36,7 @@ BLOCK = 16  # values that share an exponent in bfp8
 STEPS = 127  # largest magnitude of a bfp8 value, in steps of its block
 SUM = 16  # products between two roundings of 16-bit DEST
 KEYS = 128  # of a chunk of attention
+PAIRS = 1024  # of token and head, in all draws: those of the real shape
 
 
 def bf16(x: torch.Tensor) -> torch.Tensor:
@@ -49,9 +54,14 @@ def bfp8(x: torch.Tensor) -> torch.Tensor:
 
 @dataclass(frozen=True)
 class OpGraphArithmetic(Arithmetic):
-    """fp32 tensors that hold what the op graph's tensors hold. weights: `bfp8` or `bf16`."""
+    """fp32 tensors that hold what the op graph's tensors hold, from attention on [draws, ...].
+
+    weights   `bfp8` or `bf16`
+    queries   the exact ones [n_kv, group T, d], to draw more from; without them there is one draw, the op graph's
+    """
 
     weights: str
+    queries: torch.Tensor | None = None
 
     def weight(self, w: torch.Tensor) -> torch.Tensor:
         return bfp8(w) if self.weights == "bfp8" else w
@@ -75,7 +85,7 @@ class OpGraphArithmetic(Arithmetic):
         return ENGINE.add(a, b)
 
     def attention(self, q: torch.Tensor, k: torch.Tensor, v: torch.Tensor, scale: float) -> torch.Tensor:
-        scores = _sums(cut(q, SRC_B_BITS), k.transpose(-1, -2))
+        scores = _sums(cut(self._drawn(q), SRC_B_BITS), k.transpose(-1, -2))
         p = cut(exp_line(_dest(scores - scores.amax(-1, keepdim=True)), scale), SRC_B_BITS)
         ones = v.new_ones(v.shape[0], v.shape[1], 1)
         out, total = (
@@ -83,6 +93,20 @@ class OpGraphArithmetic(Arithmetic):
             for right in (v, ones)
         )
         return out * bf16(1 / total)
+
+    def _drawn(self, q: torch.Tensor) -> torch.Tensor:
+        """[draws, ...]: q, and the exact queries with other errors of the size of q's."""
+        if self.queries is None:
+            return q[None]
+        exact = self.queries.float()
+        size = (q - exact).pow(2).mean(-1, keepdim=True).sqrt()
+        noise = torch.randn(draws(q.shape[0] * q.shape[1]) - 1, *q.shape, generator=torch.Generator().manual_seed(0))
+        return torch.cat((q[None], bf16(exact + size * noise)))
+
+
+def draws(pairs: int) -> int:
+    """How often attention is drawn where there are so many (token, head) pairs: once at the real shape."""
+    return -(-PAIRS // pairs)
 
 
 def _dest(x: torch.Tensor) -> torch.Tensor:

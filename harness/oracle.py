@@ -61,7 +61,10 @@ class Arithmetic:
         return a + b
 
     def attention(self, q: torch.Tensor, k: torch.Tensor, v: torch.Tensor, scale: float) -> torch.Tensor:
-        """Non-causal: q [n_kv, rows, d] of the query heads that share a KV head, k and v [n_kv, keys, d]."""
+        """Non-causal: q [n_kv, rows, d] of the query heads that share a KV head, k and v [n_kv, keys, d].
+
+        The result may have dimensions in front; `attention`, `mlp`, `heads` and `out` have them then.
+        """
         return torch.softmax(q @ k.transpose(-1, -2) * scale, dim=-1) @ v
 
 
@@ -111,7 +114,8 @@ def oracle_layer(
     values = torch.cat((v_cache[0, :, :S].to(dtype), v), dim=1)
     folded = q.reshape(s.n_kv_heads, s.group * s.tokens, s.head_dim)
     heads = a.kept(a.attention(folded, keys, values, s.head_dim**-0.5))
-    side_by_side = heads.reshape(s.n_heads, s.tokens, s.head_dim).transpose(0, 1).reshape(s.tokens, s.q_dim)
+    by_head = heads.unflatten(-2, (s.group, s.tokens)).flatten(-4, -3)
+    side_by_side = by_head.transpose(-3, -2).flatten(-2)
     attention = a.kept(a.linear(side_by_side, w["wo"]))
     x1 = a.kept(a.add(x, attention))
 

@@ -1,8 +1,9 @@
 """The one place that decides whether a layer is right.
 
 A tensor is close to the oracle's if every part of a conjunction holds. The bar is the error that the op graph makes of
-the same inputs (harness/opgraph_arithmetic.py), and each limit a multiple of it: a better layer passes, a worse one
-does not. docs/accuracy.md has the evidence: what right implementations measure, and the faults each part catches.
+the same inputs (harness/opgraph_arithmetic.py), of several draws the largest, and each limit a multiple of it: a better
+layer passes, a worse one does not. docs/accuracy.md has the evidence: what right implementations measure, and the
+faults each part catches.
 """
 
 from __future__ import annotations
@@ -33,6 +34,7 @@ HIFI2 = {"mlp": 0.0095}  # what cutting activations to 7 bits costs, where no ro
 FULL = ("itself", "attention", "mlp")
 SHARES = ("attention", "mlp", "residual")
 STANDARD_ERRORS, EDGE_ERRORS = 8, 16  # on top: the fit's own, of few and correlated values
+ROUNDINGS = 2.0**-8  # of both residual adds to bf16, at most: a share of x where one of its values outweighs all others
 
 
 @dataclass(frozen=True)
@@ -99,15 +101,16 @@ def layer(
 
     k, v, k_rows, v_rows   caches as the device was given them, [1, n_kv, Smax, d]; own rows read back, [n_kv, T, d]
     """
-    want, bar = inputs.oracle(k, v), inputs.bar(k, v)
+    want = inputs.oracle(k, v)
+    bar = inputs.bar(k, v, want.q)
     x = inputs.x.double().reshape(want.out.shape)
     out = out.double().reshape(want.out.shape)
     shares = {"attention": want.attention, "mlp": want.mlp, "residual": x, **edge_rows(inputs, k, v, want)}
     return [
         close("output", out, want.out, bar.out),
         close("update", out - x, want.out - x, bar.out.double() - x, shares),
-        close("K rows", k_rows, want.k, bar.k),
-        close("V rows", v_rows, want.v, bar.v),
+        close("K rows", k_rows, want.k, bar.k[None]),
+        close("V rows", v_rows, want.v, bar.v[None]),
     ]
 
 
@@ -118,8 +121,9 @@ def close(
     bar: torch.Tensor,
     shares: Mapping[str, torch.Tensor] | None = None,
 ) -> Part:
-    """Is `got` as close to `want` as `bar` is, in every aspect? [T, channels] or [heads, T, d].
+    """Is `got` as close to `want` as a draw of `bar` is, in every aspect? [T, channels] or [heads, T, d].
 
+    bar      [draws, ...]; in each aspect the draw farthest from `want` counts
     shares   what got is to be a sum of, by name: with coefficients near 1 if in `FULL`, near 0 if not; want itself
              unless told
     """
@@ -133,8 +137,8 @@ def close(
     if not got.isfinite().all():
         return Part(name, False, "not finite", numbers, (finite_aspect(got),), error=error)
     aspects = [
-        _at_least("PCC", numbers["pcc"], metrics.pcc(bar, want)),
-        _at_most("relative L2", numbers["relative_l2"], RELATIVE_L2, metrics.relative_l2(bar, want)),
+        _at_least("PCC", numbers["pcc"], min(metrics.pcc(draw, want) for draw in bar)),
+        _at_most("relative L2", numbers["relative_l2"], RELATIVE_L2, max(metrics.relative_l2(b, want) for b in bar)),
         *_scales(got, bar, shares or {"itself": want}),
     ]
     if not shares:  # else the error is another part's
@@ -185,19 +189,22 @@ def _extremes(error: torch.Tensor, bars: torch.Tensor, want: torch.Tensor) -> li
 def _scales(got: torch.Tensor, bar: torch.Tensor, fits: Mapping[str, torch.Tensor]) -> list[Aspect]:
     """Coefficients of the best fit, within the range that reaches from the right ones to the bar's."""
     columns = {**fits, "offset": torch.ones_like(got)}
-    ours, theirs = metrics.fit(got, columns), metrics.fit(bar, columns)
+    ours, theirs = metrics.fit(got, columns), [metrics.fit(draw, columns) for draw in bar]
     # An offset counts in units of what is fitted.
     unit = float(bar.pow(2).mean().sqrt())
     aspects = []
     for name, coefficient in ours.items():
         size = unit if name == "offset" else 1.0
-        right, value, other = float(name in FULL), coefficient.value / size, theirs[name]
+        right, value = float(name in FULL), coefficient.value / size
+        others = [fit[name].value / size for fit in theirs]
         least, errors = (SCALE[name], STANDARD_ERRORS) if name in SCALE else (EDGE_ROW, EDGE_ERRORS)
-        slack = least + errors * other.error / size
+        if name == "residual":
+            least += ROUNDINGS * metrics.concentration(columns[name]) ** 0.5
+        slack = least + errors * max(fit[name].error for fit in theirs) / size
         if name not in SCALE and slack > TOLD:
             continue
-        low = min(right - HIFI2.get(name, 0.0), other.value / size) - slack
-        high = max(right, other.value / size) + slack
+        low = min(right - HIFI2.get(name, 0.0), *others) - slack
+        high = max(right, *others) + slack
         kind = {"itself": "scale"}.get(name, f"scale of {name}" if name in SHARES else name)
         text = f"{value:.4f} (in {low:.4f}..{high:.4f})"
         aspects.append(Aspect(kind, low <= value <= high, text, value, short=f"{value:.4f}"))
@@ -207,10 +214,11 @@ def _scales(got: torch.Tensor, bar: torch.Tensor, fits: Mapping[str, torch.Tenso
 def _slices(error: torch.Tensor, bars: torch.Tensor) -> list[Aspect]:
     """The token, channel or head, and tile that is worst beside the bar's."""
     aspects = []
-    theirs = metrics.slices(bars)
+    draws = [metrics.slices(draw) for draw in bars]
     for name, ours in metrics.slices(error).items():
-        typical = torch.quantile(theirs[name].flatten(), TYPICAL)
-        ratios = ours / theirs[name].clamp(min=float(typical))
+        theirs = torch.stack([draw[name] for draw in draws])
+        typical = torch.quantile(theirs, TYPICAL)
+        ratios = ours / theirs.amax(0).clamp(min=float(typical))
         worst = float(ratios.max())
         text = f"{metrics.place(ratios)} {worst:.2f}x the op graph's (<= {SLICE[name]:g}x)"
         short = f"{metrics.place(ratios)} {worst:.2f}x"

@@ -1,4 +1,7 @@
-"""Shared fixtures. Tests marked `simulator` need the real ttnn and a simulator, and skip where there is none."""
+"""Shared fixtures, and how hypothesis draws.
+
+Tests marked `simulator` need the real ttnn and a simulator, and skip where there is none.
+"""
 
 from __future__ import annotations
 
@@ -9,6 +12,8 @@ import sys
 from collections.abc import Iterator
 from pathlib import Path
 
+os.environ.setdefault("OMP_NUM_THREADS", "1")  # before torch reads it: tensors are small, and workers share the cores
+
 import pytest
 import torch
 from hypothesis import HealthCheck, settings
@@ -16,9 +21,10 @@ from hypothesis import HealthCheck, settings
 from harness.targets import Target, open_target
 from harness.targets.target import find_simulator
 
-# Machines are shared: a slow example is not a failing one.
-settings.register_profile("layerbench", deadline=None, suppress_health_check=[HealthCheck.too_slow], print_blob=True)
-settings.load_profile("layerbench")
+# Machines are shared: a slow example is not a failing one. The same examples each time, unless `random` is asked for.
+settings.register_profile("random", deadline=None, suppress_health_check=[HealthCheck.too_slow], print_blob=True)
+settings.register_profile("repeatable", settings.get_profile("random"), derandomize=True, database=None)
+settings.load_profile("repeatable")
 
 
 def simulator_missing() -> str | None:
@@ -42,11 +48,15 @@ def seeded() -> None:
     torch.manual_seed(0)
 
 
+@pytest.hookimpl(tryfirst=True)  # before xdist looks for the groups
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     reason = simulator_missing()
     for item in items:
-        if reason and item.get_closest_marker("simulator"):
+        simulated = item.get_closest_marker("simulator")
+        if reason and simulated:
             item.add_marker(pytest.mark.skip(reason=reason))
+        # A worker of xdist takes whole files, for the sake of their fixtures, and one of them all that use a simulator.
+        item.add_marker(pytest.mark.xdist_group("simulator" if simulated else item.module.__name__))
 
 
 @pytest.fixture

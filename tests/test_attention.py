@@ -213,6 +213,7 @@ def test_tensors_and_context_may_change_on_the_emulator():
 
 
 @pytest.mark.simulator
+@pytest.mark.slow  # tests/test_fused_blocks.py does so
 def test_tensors_and_context_may_change_on_the_real_ttnn():
     code = "from tests.test_attention import check_moved_tensors; check_moved_tensors('simulator')"
     run_on_the_real_ttnn(code, timeout=600)

@@ -67,9 +67,9 @@ def test_bfp8_is_the_host_conversion_of_ttnn():
 def test_a_better_layer_passes_and_a_worse_one_does_not():
     want = torch.randn(64, 96, dtype=torch.float64)
     noise = torch.randn(64, 96, dtype=torch.float64) * 0.01
-    assert verdict.close("t", want, want, want + noise).passed
-    assert verdict.close("t", want + noise * 1.2, want, want + noise).passed
-    worse = verdict.close("t", want + noise * 1.6, want, want + noise)
+    assert verdict.close("t", want, want, (want + noise)[None]).passed
+    assert verdict.close("t", want + noise * 1.2, want, (want + noise)[None]).passed
+    worse = verdict.close("t", want + noise * 1.6, want, (want + noise)[None])
     assert [a.name for a in worse.aspects if not a.passed] == ["PCC", "relative L2"]
 
 

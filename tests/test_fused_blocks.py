@@ -40,8 +40,8 @@ def test_random_legal_shapes_pass_on_the_emulator(case, grid):
     check(case, grid=grid)
 
 
-@pytest.mark.slow
 def test_fifty_orders_give_one_result():
+    """Of the programs of qkv_heads, attention and wo_swiglu too; each by itself is a slow test."""
     check(Case(PRESETS["tiny"], S=40, Smax=128), range(1, 51))
 
 

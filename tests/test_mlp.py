@@ -44,7 +44,8 @@ def test_random_legal_shapes_pass_on_the_emulator(case, spec, grid):
     check(spec, case, grid=grid)
 
 
-@pytest.mark.parametrize("spec", EACH)
+@pytest.mark.slow
+@pytest.mark.parametrize("spec", STREAMED)
 def test_fifty_orders_give_one_result(spec):
     check(spec, Case(PRESETS["tiny"], S=40, Smax=128), range(1, 51))
 
@@ -57,7 +58,14 @@ def test_a_tile_of_everything_and_four_rows_pass_on_the_emulator(spec):
 
 
 @pytest.mark.simulator
-@pytest.mark.parametrize(("spec", "weights"), [("linear_residual", "bf16"), ("swiglu", "bfp8"), ("wo_swiglu", "bf16")])
+@pytest.mark.parametrize(
+    "spec, weights",
+    [
+        pytest.param("linear_residual", "bf16", marks=pytest.mark.slow),
+        pytest.param("swiglu", "bfp8", marks=pytest.mark.slow),
+        ("wo_swiglu", "bf16"),
+    ],
+)
 def test_an_uneven_shape_passes_on_the_real_ttnn(spec, weights):
     size = ("--shape", UNEVEN, "-S", "33", "--max-seq", "256", "--weights", weights)
     done = run_cli("check", spec, "--target", "simulator", *size)

@@ -18,10 +18,10 @@ CASES = [
     pytest.param("op_graph", "small", 100, 256, "bf16", id="decode"),
     pytest.param("op_graph", "small", 100, 256, "bfp8", id="decode, bfp8 cache"),
     pytest.param("op_graph:attn=standard,matmul=default", "small", 100, 256, "bf16", id="standard, default matmuls"),
-    pytest.param("norm_residual", "small", 100, 256, "bf16", id="norm_residual"),
+    pytest.param("norm_residual", "small", 100, 256, "bf16", id="norm_residual", marks=pytest.mark.slow),
     pytest.param("heads_rope", "small", 100, 256, "bfp8", id="heads_rope, bfp8 cache"),
-    pytest.param("swiglu", "small", 100, 256, "bf16", id="swiglu"),
-    pytest.param("linear_residual", "small", 100, 256, "bf16", id="linear_residual"),
+    pytest.param("swiglu", "small", 100, 256, "bf16", id="swiglu", marks=pytest.mark.slow),
+    pytest.param("linear_residual", "small", 100, 256, "bf16", id="linear_residual", marks=pytest.mark.slow),
     pytest.param("wo_swiglu", "small", 100, 256, "bf16", id="wo_swiglu"),
     pytest.param("op_graph", "alpamayo2_super", 4700, 8192, "bf16", id="real size", marks=pytest.mark.slow),
 ]

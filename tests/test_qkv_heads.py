@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 import torch
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from harness.case import Case, Inputs
@@ -20,6 +20,7 @@ from harness.strategies import cases, shapes
 from harness.targets import open_target
 from layer_impls.qkv_heads import QkvHeads, plan
 from tests.conftest import run_cli, run_on_the_real_ttnn
+from tests.test_few_pairs import FEW_PAIRS
 from tests.test_fused import UNEVEN, check_moved_tensors, check_trace
 
 GRIDS = ((11, 10), (13, 10))
@@ -35,6 +36,7 @@ def check(case: Case, schedules: range = range(1, 2), grid: tuple[int, int] = GR
     assert result.passed, "\n".join(f"{p.name}: {p.text}" for p in result.parts if not p.passed)
 
 
+@example(case=FEW_PAIRS, grid=GRIDS[0])
 @given(case=cases(), grid=st.sampled_from(GRIDS))
 @settings(max_examples=6)
 def test_random_legal_shapes_pass_on_the_emulator(case, grid):
@@ -46,7 +48,7 @@ def test_each_way_to_map_heads_passes_on_the_emulator(shape):
     check(Case(parse_shape(shape), S=40, Smax=128))
 
 
-@pytest.mark.parametrize("shape", ["tiny", TWO_CORES_A_HEAD])
+@pytest.mark.parametrize("shape", [pytest.param("tiny", marks=pytest.mark.slow), TWO_CORES_A_HEAD])
 def test_fifty_orders_give_one_result(shape):
     check(Case(parse_shape(shape), S=40, Smax=128), range(1, 51))
 
@@ -78,6 +80,7 @@ def test_tensors_and_context_may_change_between_calls(check_changes):
 
 
 @pytest.mark.simulator
+@pytest.mark.slow  # tests/test_fused_blocks.py does so, with one core a head
 @pytest.mark.parametrize("check_changes", ["check_moved_tensors", "check_trace"])
 def test_tensors_and_context_may_change_between_calls_of_the_real_ttnn(check_changes):
     imports = f"from harness.shape import parse_shape; from tests.test_fused import {check_changes}"

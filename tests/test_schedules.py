@@ -78,7 +78,11 @@ def test_a_kernel_without_its_barrier_fails_by_name_place_and_line(emulator):
     assert "noc_async_write_page(page, out, get_write_ptr(0));" in fault.text
 
 
-@pytest.mark.parametrize("spec", ["norm_residual", "heads_rope", "partly_fused", "attention"])
+# The first has the kernels of two more, tests/test_fused_blocks.py those of the last.
+@pytest.mark.parametrize(
+    "spec",
+    ["partly_fused", *(pytest.param(s, marks=pytest.mark.slow) for s in ("norm_residual", "heads_rope", "attention"))],
+)
 def test_right_kernels_give_the_same_bits_under_50_schedules(emulator, spec):
     result = run_check(emulator, parse(spec), Inputs.random(CASE), schedules=range(1, 51))
     assert result.passed, "\n".join(f"{p.name}: {p.text}" for p in result.parts if not p.passed)

@@ -30,7 +30,7 @@ def test_nothing_passes_that_is_not_finite():
     want = torch.randn(64, 64)
     got = want.clone()
     got[3, 5] = float("inf")
-    part = verdict.close("t", got, want, want + 0.01 * torch.randn(64, 64))
+    part = verdict.close("t", got, want, want + 0.01 * torch.randn(1, 64, 64))
     assert not part.passed and part.failure == "finite 1 of 4096 values are NaN or infinite, one at [3, 5]"
 
 
@@ -38,6 +38,6 @@ def test_a_failure_names_the_figures_that_failed():
     seeded = torch.Generator().manual_seed(0)
     want, noise = (torch.randn(64, 64, generator=seeded, dtype=torch.float64) for _ in range(2))
     noise *= 0.01
-    part = verdict.close("t", want * 1.03 + noise, want, want + noise)
+    part = verdict.close("t", want * 1.03 + noise, want, (want + noise)[None])
     assert part.failure.startswith("relative L2 0.03") and "scale 1.0" in part.failure and "PCC" not in part.failure
     assert part.as_dict()["aspects"]["scale"]["passed"] is False

@@ -101,7 +101,7 @@ class WrongScale(Attention):
         return 1 / self.env.shape.head_dim
 
 
-@fault("softmax scale 3 % large", "update: relative L2")
+@fault("softmax scale 3 % large", "update: scale of attention")
 class SlightlyWrongScale(Attention):
     def scale(self) -> float:
         return 1.03 * self.env.shape.head_dim**-0.5

@@ -114,7 +114,7 @@ class OneChannelLarge(WithX):
         return out
 
 
-@fault("one value off by half", "output: max abs")
+@fault("one value off by half", "next layer: output: max abs")
 class OneValue(Faulty):
     def change(self, out: torch.Tensor) -> torch.Tensor:
         out[0, 0, 3, 3] += 0.5
