@@ -15,7 +15,7 @@ from safetensors import SafetensorError, safe_open
 from safetensors.torch import save_file
 
 from harness.errors import UsageError
-from harness.expert.names import SCHEMES, count_layers, expert_shapes, scheme_of
+from harness.expert.names import FLOATS, SCHEMES, count_layers, expert_shapes, scheme_of
 from harness.expert.weights import ExpertWeights
 from harness.shape import LayerShape
 from harness.weights import LayerWeights
@@ -23,7 +23,6 @@ from harness.weights import LayerWeights
 INDEX = "model.safetensors.index.json"
 SINGLE = "model.safetensors"
 SHARD_BYTES = 512 << 20
-FLOATS = ("BF16", "F16", "F32")
 
 
 class Checkpoint:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator
 from contextlib import contextmanager
 from datetime import datetime
@@ -14,7 +15,6 @@ from rich.progress import BarColumn, Progress, SpinnerColumn, TextColumn, TimeEl
 from rich.table import Table
 
 from harness import options, record, registry, report
-from harness.case import Case
 from harness.check import describe
 from harness.costs import parse_chip
 from harness.emulator.toolchain import cache_dir
@@ -42,7 +42,7 @@ Eager = Annotated[bool, typer.Option("--eager", help="Launch op by op; no trace.
 Exact = Annotated[bool, typer.Option("--exact", help="Exact frequencies in the input projection.")]
 Keep = Annotated[bool, typer.Option(help="Keep converted weights on disk; see `layerbench cache`.")]
 
-cache_app = typer.Typer(help="The converted weights that are kept on disk.", no_args_is_help=True)
+cache_app = typer.Typer()
 
 
 def problem_options(
@@ -62,7 +62,6 @@ def problem_options(
     """The expert and the context that a command's options describe. The defaults are those of a prompt of 24 images."""
     if layers is not None and layers < 1:
         raise UsageError(f"layers is {layers}; it must be 1 or more")
-    Case(parse_shape(shape), 0, seq_len, max_seq, rope_delta, weights, cache, seed)  # says what does not fit
     settings = Settings(max_seq, weights, cache, exact, eager)
     return runs.Problem.of(parse_shape(shape), layers, checkpoint, kv, seq_len, rope_delta, settings, seed)
 
@@ -122,6 +121,8 @@ def step(
         with _stages() as stage:
             action = noise(problem.weights.shape.tokens, problem.seed)
             want = Reference(problem.weights, problem.kv, problem.settings.exact).step(action, t, stage("reference"))
+            if not want.isfinite().all():
+                raise UsageError("the reference's own velocity is not finite: the weights or the cached rows are not")
             prompt = problem.prompt(opened, stage("caches"))
             kept = weight_cache() if keep else None
             results = [runs.run_step(opened, spec, problem, prompt, action, t, want, kept, stage) for spec in specs]
@@ -135,7 +136,7 @@ def step(
 @options.takes("problem", problem_options)
 def sample(
     problem: runs.Problem,
-    impl: Annotated[str, typer.Option(help="The implementation of the layer.")] = "op_graph",
+    impl: Annotated[list[str], typer.Option(help="The implementation of the layer.")] = ["op_graph"],  # noqa: B006
     steps: Annotated[int, typer.Option(help="Euler steps.")] = STEPS,
     v0: Annotated[float, typer.Option(help="Speed at the start, m/s.")] = 10.0,
     temperature: Annotated[float, typer.Option(help="Scale of the noise.")] = 1.0,
@@ -148,9 +149,15 @@ def sample(
     """A trajectory: the action that noise flows to, and where it leads."""
     if steps < 1:
         raise UsageError(f"steps is {steps}; it must be 1 or more")
+    if len(impl) > 1:
+        raise UsageError(f"sample takes one implementation, not {len(impl)}; `layerbench step` sets them side by side")
+    if not math.isfinite(v0):
+        raise UsageError(f"v0 is {v0}; it must be a speed in m/s")
+    if not 0 <= temperature < math.inf:
+        raise UsageError(f"temperature is {temperature}; it must be 0 or more")
     record.check_path(json)
     render.check_plot(plot)
-    spec = registry.parse(impl)
+    spec = registry.parse(impl[0])
     with _opened(target, problem) as opened:
         with _stages() as stage:
             x0 = noise(problem.weights.shape.tokens, problem.seed, temperature)
@@ -186,6 +193,13 @@ def make(
     with _stages() as stage:
         make_checkpoint(folder, weights, scheme, progress=stage("shards"))
     report.make_console().print(f"{folder}: {layers} layers of {shape}, seed {seed}", markup=False)
+
+
+@cache_app.callback(invoke_without_command=True)
+def cache(context: typer.Context) -> None:
+    """The converted weights that are kept on disk; listed, unless told otherwise."""
+    if context.invoked_subcommand is None:
+        list_cache()
 
 
 @cache_app.command("list")

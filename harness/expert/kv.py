@@ -11,6 +11,7 @@ from safetensors import SafetensorError, safe_open
 
 from harness.dtypes import to_device
 from harness.errors import UsageError
+from harness.expert.names import FLOATS
 from harness.expert.progress import Layers, no_layers
 from harness.oracle import rms_norm, rotate
 from harness.positions import rope_cos_sin
@@ -87,11 +88,14 @@ class KvFile:
                 name = f"layers.{i}.{kind}"
                 if name not in there:
                     raise UsageError(f"{path} has no tensor {name}; {n_layers} layers need 0 to {n_layers - 1}")
-                dims = self._file.get_slice(name).get_shape()
+                found = self._file.get_slice(name)
+                dims, dtype = found.get_shape(), found.get_dtype()
                 self.S = self.S or dims[1] if len(dims) == 3 else 0
                 want = [shape.n_kv_heads, self.S, shape.head_dim]
                 if dims != want:
                     raise UsageError(f"{name} has shape {dims}; it must be {want if self.S else 'of 3 dimensions'}")
+                if dtype not in FLOATS:
+                    raise UsageError(f"{name} is {dtype}; it must be one of {', '.join(FLOATS)}")
 
     def rows(self, i: int) -> tuple[torch.Tensor, torch.Tensor]:
         """Roped keys, and values, of layer i."""

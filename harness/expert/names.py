@@ -18,6 +18,7 @@ ACTION_DIMS = 2  # acceleration, curvature
 FREQUENCIES = 10  # of each scalar's encoding
 FEATURES = 2 * FREQUENCIES * (ACTION_DIMS + 1)  # sines and cosines of both and of the time
 TRUNK = 512  # width of the input projection's hidden layers
+FLOATS = ("BF16", "F16", "F32")  # of the files that are read, as safetensors calls them
 
 
 @dataclass(frozen=True)

@@ -13,6 +13,7 @@ from statistics import median
 import torch
 
 from harness.breakdown import Breakdown
+from harness.case import Case
 from harness.expert.cache import TensorCache
 from harness.expert.checkpoint import Checkpoint
 from harness.expert.expert import Expert, Settings
@@ -61,7 +62,8 @@ class Problem:
         )
         rows: KvRows
         rows = KvFile(kv, shape, weights.n_layers) if kv else SyntheticKv(shape, S, rope_delta, seed)
-        shape.check_context(rows.S, settings.Smax)
+        s = settings
+        Case(shape, 0, rows.S, s.Smax, rows.rope_delta, s.weights, s.cache, seed)  # says what does not fit
         return cls(weights, rows, settings, seed)
 
     def prompt(self, target: Target, layers: Layers) -> Prompt:

@@ -73,6 +73,10 @@ def test_a_file_gives_its_rows(tmp_path):
         ({"layers.1.key": torch.zeros(4, 80, 64)}, r"layers\.1\.key has shape \[4, 80, 64\]; it must be \[4, 90, 64\]"),
         ({"layers.0.key": torch.zeros(1, 4, 90, 64)}, r"layers\.0\.key has shape .*; it must be of 3 dimensions"),
         ({"layers.0.key": torch.zeros(8, 90, 64)}, r"layers\.0\.key has shape .*; it must be \[4, 90, 64\]"),
+        (
+            {"layers.1.value": torch.zeros(4, 90, 64, dtype=torch.int8)},
+            r"layers\.1\.value is I8; it must be one of BF16",
+        ),
     ],
 )
 def test_what_is_wrong_with_a_file_is_named(tmp_path, change, message):

@@ -19,8 +19,10 @@ from harness.expert.sampling import Point, noise
 from harness.expert.unicycle import drive
 from harness.expert.weights import RandomWeights
 from harness.metrics import pcc
+from harness.oracle import Arithmetic
 from harness.report import make_console
 from harness.shape import PRESETS
+from layer_impls.op_graph import OpGraph
 
 SHAPE = PRESETS["tiny"]
 SMALL = ("--shape", "tiny", "--layers", "2", "-S", "100", "--max-seq", "256", "--rope-delta", "-40")
@@ -64,16 +66,23 @@ class OneLeftOut(RandomWeights):
         return super().layer(2 if i == 1 else i)
 
 
+class NoFinalNorm(Arithmetic):
+    """The norm after the last layer is left out."""
+
+    def norm(self, x: torch.Tensor, gamma: torch.Tensor, eps: float) -> torch.Tensor:
+        final = RandomWeights(SHAPE, 3, 1).tensor("norm.weight").float()
+        return x if torch.equal(gamma, final) else super().norm(x, gamma, eps)
+
+
 @pytest.mark.parametrize("fault", ["cache", "layer", "time", "norm"])
-def test_the_threshold_sees_a_fault_of_the_whole_expert(fault, monkeypatch):
+def test_the_threshold_sees_a_fault_of_the_whole_expert(fault):
     weights, kv, x = RandomWeights(SHAPE, 3, 1), SyntheticKv(SHAPE, 100, -40, 2), noise(32, 0)
     want = Reference(weights, kv).step(x, 0.4)
     wrong = Reference(
         OneLeftOut(SHAPE, 3, 1) if fault == "layer" else weights,
         OtherCaches(SHAPE, 100, -40, 2) if fault == "cache" else kv,
+        arithmetic=NoFinalNorm() if fault == "norm" else None,
     )
-    if fault == "norm":
-        monkeypatch.setattr("harness.expert.reference.rms_norm", lambda x, gamma, eps: x)
     assert pcc(wrong.step(x, 0.5 if fault == "time" else 0.4), want) < LEAST_PCC
 
 
@@ -91,15 +100,23 @@ def test_step_judges_implementations_beside_each_other(tmp_path, run_cli):
     assert second["predicted_ms"] != first["predicted_ms"]
 
 
-def test_step_fails_where_the_implementation_does(tmp_path, run_cli):
-    """Caches that hold NaN: the velocity is none, and the exit code says so."""
-    rows = torch.full((1, 100, 64), float("nan")).bfloat16()
-    save_file({f"layers.{i}.{k}": rows.clone() for i in range(2) for k in ("key", "value")}, tmp_path / "kv",
-              metadata={"rope_delta": "0"})  # fmt: skip
-    done = run_cli("step", *SMALL, "--kv", str(tmp_path / "kv"), "--no-keep", "--eager")
+def test_step_fails_where_the_implementation_does(run_cli, monkeypatch):
+    """A layer without its MLP: the velocity is another, and the exit code says so."""
+    monkeypatch.setattr(OpGraph, "_last_add", lambda self, i, x1, down: self.env.ttnn.add(x1, x1))
+    done = run_cli("step", *SMALL, "--no-keep", "--eager")
     assert done.returncode == 1 and "FAIL" in done.stdout
     assert "eager, no trace: asked for" in done.stdout
-    done = run_cli("sample", *SMALL, "--kv", str(tmp_path / "kv"), "--no-keep", "--eager", "--steps", "1")
+
+
+def test_rows_that_are_not_finite_are_nobodys_fault(tmp_path, run_cli):
+    """A file of NaN, also of another S than the option's default: `step` cannot judge, the sample fails."""
+    rows = torch.full((1, 90, 64), float("nan")).bfloat16()
+    save_file({f"layers.{i}.{k}": rows.clone() for i in range(2) for k in ("key", "value")}, tmp_path / "kv",
+              metadata={"rope_delta": "0"})  # fmt: skip
+    from_file = ("--shape", "tiny", "--layers", "2", "--max-seq", "256", "--kv", str(tmp_path / "kv"), "--eager")
+    done = run_cli("step", *from_file, "--no-keep")
+    assert done.returncode == 2 and "the reference's own velocity is not finite" in done.stderr
+    done = run_cli("sample", *from_file, "--no-keep", "--steps", "1")
     assert done.returncode == 1 and "FAIL: the action is not finite" in done.stdout
 
 
@@ -126,6 +143,7 @@ def test_the_cache_is_listed_and_cleared(tmp_path, run_cli):
     env = {"LAYERBENCH_CACHE": str(tmp_path)}
     assert run_cli("step", *SMALL, "--eager", **env).returncode == 0
     listed = run_cli("cache", "list", **env)
+    assert run_cli("cache", **env).stdout == listed.stdout
     assert "128x256-bfp8" in listed.stdout and "10 tensors" in listed.stdout
     assert "given back" in run_cli("cache", "clear", **env).stdout
     assert "0 tensors, 0.00 GB" in run_cli("cache", "list", **env).stdout
@@ -141,6 +159,9 @@ def test_the_cache_is_listed_and_cleared(tmp_path, run_cli):
         (("step", "--checkpoint", "/nowhere"), "no checkpoint in /nowhere"),
         (("step", "--weights", "fp8"), "weights is 'fp8'; it must be one of bfp8, bf16"),
         (("sample", "--steps", "0"), "steps is 0; it must be 1 or more"),
+        (("sample", "--v0", "nan"), "v0 is nan; it must be a speed in m/s"),
+        (("sample", "--temperature", "-1"), "temperature is -1.0; it must be 0 or more"),
+        (("sample", "--impl", "op_graph", "--impl", "swiglu"), "sample takes one implementation, not 2"),
         (("sample", "--plot", "way.txt"), "the name must end with .png, .svg or .pdf"),
         (("make-checkpoint", "/tmp", "--layers", "1", "--shape", "tiny"), "/tmp is there already"),
         (("make-checkpoint", "new", "--scheme", "mine"), "unknown scheme 'mine'; known: Alpamayo 2, Alpamayo R1"),
