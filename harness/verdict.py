@@ -7,6 +7,7 @@ does not. docs/accuracy.md has the evidence: what right implementations measure,
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
@@ -32,6 +33,7 @@ TOLD = 0.9  # with more slack, a row missed cannot be told from rounding
 HIFI2 = {"mlp": 0.0095}  # what cutting activations to 7 bits costs, where no rounding of the norms makes up for it
 FULL = ("itself", "attention", "mlp")
 SHARES = ("attention", "mlp", "residual")
+FIRST = "first call"  # the call of the parts that name none
 STANDARD_ERRORS, EDGE_ERRORS = 8, 16  # on top: the fit's own, of few and correlated values
 
 
@@ -59,6 +61,7 @@ class Part:
     aspects   of the closeness of a tensor, one each; all must pass
     call      which call of the layer it is about; empty for the first
     error     of a tensor, what was got less what is right: [T, channels] or [heads, T, d], fp64
+    bar       the rms of the op graph's own error there
     """
 
     name: str
@@ -68,6 +71,7 @@ class Part:
     aspects: tuple[Aspect, ...] = ()
     call: str = ""
     error: torch.Tensor | None = field(default=None, compare=False, repr=False)
+    bar: float = field(default=0.0, compare=False, repr=False)
 
     @property
     def title(self) -> str:
@@ -78,6 +82,11 @@ class Part:
     def failure(self) -> str:
         """What is wrong with a part that did not pass."""
         return "; ".join(f"{a.name} {a.text}" for a in self.aspects if not a.passed) or self.text
+
+    def nearness(self) -> tuple[bool, float]:
+        """Orders parts: those that failed last, before them the nearest to a limit."""
+        ratios = [a.ratio for a in self.aspects if a.ratio is not None]
+        return not self.passed, max(ratios, default=math.inf)
 
     def as_dict(self) -> dict[str, Any]:
         """For JSON."""
@@ -130,8 +139,9 @@ def close(
         "max_abs": metrics.max_abs(got, want),
     }
     error, bars = got - want, bar - want
+    rms = float(bars.pow(2).mean().sqrt())
     if not got.isfinite().all():
-        return Part(name, False, "not finite", numbers, (finite_aspect(got),), error=error)
+        return Part(name, False, "not finite", numbers, (finite_aspect(got),), error=error, bar=rms)
     aspects = [
         _at_least("PCC", numbers["pcc"], metrics.pcc(bar, want)),
         _at_most("relative L2", numbers["relative_l2"], RELATIVE_L2, metrics.relative_l2(bar, want)),
@@ -140,7 +150,7 @@ def close(
     if not shares:  # else the error is another part's
         aspects += [*_extremes(error, bars, want), *_slices(error, bars)]
     text = "; ".join(f"{a.name} {a.text}" for a in aspects)
-    return Part(name, all(a.passed for a in aspects), text, numbers, tuple(aspects), error=error)
+    return Part(name, all(a.passed for a in aspects), text, numbers, tuple(aspects), error=error, bar=rms)
 
 
 def finite_aspect(got: torch.Tensor) -> Aspect:
