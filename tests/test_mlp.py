@@ -9,6 +9,7 @@ import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from harness import battery
 from harness.case import Case, Inputs
 from harness.check import Bench, run_check
 from harness.context import LayerContext
@@ -24,7 +25,7 @@ from harness.targets import open_target
 from layer_impls._split_linear import SplitLinear, in_bank_order, share_starts
 from layer_impls._weights import bank_cores, deal, tiles_of, to_banks
 from tests.conftest import run_cli, run_on_the_real_ttnn
-from tests.test_fused import UNEVEN, assert_right, check_trace
+from tests.test_fused import UNEVEN
 
 STREAMED = ("swiglu", "linear_residual", "wo_swiglu")
 # The last has the kernels' pieces of both others; these need not be looked at as closely every time.
@@ -78,6 +79,14 @@ def test_the_real_size_passes_on_the_real_ttnn(spec):
     assert done.returncode == 0, done.stdout + done.stderr
 
 
+def assert_right(bench: Bench) -> torch.Tensor:
+    """Run once and judge output, keys and values by the oracle; returns the output."""
+    wrong: list[str] = []
+    out = battery.judged(bench, "layer", wrong)
+    assert not wrong, wrong
+    return out
+
+
 def check_layers_and_moved_tensors(target_name: str) -> None:
     """Two layers through one program, the second with tensors that lie elsewhere, then the first again."""
     first, other = (Inputs.random(Case(PRESETS["tiny"], layer, S=40, Smax=128)) for layer in (0, 1))
@@ -102,7 +111,7 @@ def test_layers_and_tensors_may_change_between_calls_on_the_real_ttnn():
 
 @pytest.mark.parametrize("spec", EACH)
 def test_a_trace_follows_the_context_on_the_emulator(spec):
-    check_trace("emulator", spec)
+    battery.test_trace("emulator", parse(spec))
 
 
 @pytest.mark.parametrize("spec", EACH)
