@@ -32,6 +32,7 @@ BLOCK = 16  # values that share an exponent in bfp8
 STEPS = 127  # largest magnitude of a bfp8 value, in steps of its block
 SUM = 16  # products between two roundings of 16-bit DEST
 KEYS = 128  # of a chunk of attention
+ROWS = 64  # of a projection at once: what they take on the way stays in the cache of a processor
 
 
 def bf16(x: torch.Tensor) -> torch.Tensor:
@@ -54,7 +55,7 @@ class OpGraphArithmetic(Arithmetic):
     weights: str
 
     def weight(self, w: torch.Tensor) -> torch.Tensor:
-        return bfp8(w) if self.weights == "bfp8" else w
+        return torch.cat([bfp8(rows) for rows in w.split(ROWS)]) if self.weights == "bfp8" else w
 
     def kept(self, x: torch.Tensor) -> torch.Tensor:
         return bf16(x)

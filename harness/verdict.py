@@ -16,7 +16,7 @@ import torch
 
 from harness import metrics
 from harness.case import Inputs
-from harness.edge_rows import edge_rows
+from harness.expected import expected
 
 # Limits, as multiples of the bar's own figure.
 RELATIVE_L2 = 1.5
@@ -108,13 +108,12 @@ def layer(
 
     k, v, k_rows, v_rows   caches as the device was given them, [1, n_kv, Smax, d]; own rows read back, [n_kv, T, d]
     """
-    want, bar = inputs.oracle(k, v), inputs.bar(k, v)
-    x = inputs.x.double().reshape(want.out.shape)
-    out = out.double().reshape(want.out.shape)
-    shares = {"attention": want.attention, "mlp": want.mlp, "residual": x, **edge_rows(inputs, k, v, want)}
+    e = expected(inputs, k, v)
+    want, bar, x = e.want, e.bar, e.x
+    out = out.double().reshape(x.shape)
     return [
         close("output", out, want.out, bar.out),
-        close("update", out - x, want.out - x, bar.out.double() - x, shares),
+        close("update", out - x, want.out - x, bar.out.double() - x, e.shares),
         close("K rows", k_rows, want.k, bar.k),
         close("V rows", v_rows, want.v, bar.v),
     ]
@@ -231,7 +230,9 @@ def _slices(error: torch.Tensor, bars: torch.Tensor) -> list[Aspect]:
 def identical(name: str, got: torch.Tensor, want: torch.Tensor, what: str = "") -> Part:
     """Equal bit for bit; `what` says what a difference means."""
     # Values, not storage: a NaN equals itself here, for the same bits must pass.
-    differs = ~((got == want) | (got.isnan() & want.isnan()))
+    differs = got != want
+    if differs.any():
+        differs &= ~(got.isnan() & want.isnan())
     if not differs.any():
         return Part(name, True, "bit-identical")
     first = ", ".join(str(int(n)) for n in differs.nonzero()[0])
