@@ -117,13 +117,14 @@ def test_schedules(target_name: str, spec: Spec) -> None:
 
 
 def test_moved_tensors_and_context(target_name: str, spec: Spec, case: Case = TINY) -> None:
-    """One prepared implementation, two calls: the second with tensors that lie elsewhere, and in another context."""
+    """Two layers of one implementation: the second in another context, with tensors that lie elsewhere."""
     first, other = pair(case)
     with collecting(target_name, spec, case) as (target, wrong):
         bench = Bench.prepare(target, spec, first)
+        bench.implementation.prepare(other.case.layer, other.weights)
         before = judged(bench, "first call", wrong)
         bench.context.set_context(other.case.S, other.case.rope_delta)
-        judged(bench.elsewhere(other), "moved tensors, another context", wrong)
+        judged(bench.elsewhere(other), "second layer, moved tensors, another context", wrong)
         bench.context.set_context(first.case.S, first.case.rope_delta)
         if not torch.equal(judged(bench, "back again", wrong), before):
             wrong.append("back again: other bits than in the first call; something of the second stays behind")
@@ -152,11 +153,10 @@ def test_trace(target_name: str, spec: Spec, case: Case = TINY) -> None:
 
 
 def pair(case: Case) -> tuple[Inputs, Inputs]:
-    """A layer's inputs, and others for the same layer in another context."""
+    """A layer's inputs, and the next layer's in another context."""
     S = (case.S + 17) % (case.Smax - case.shape.tokens) or 1
-    there = dataclasses.replace(case, S=S, rope_delta=case.rope_delta + 900, seed=case.seed + 5)
-    first = Inputs.random(case)
-    return first, dataclasses.replace(Inputs.random(there), weights=first.weights)
+    there = dataclasses.replace(case, layer=case.layer + 1, S=S, rope_delta=case.rope_delta + 900)
+    return Inputs.random(case), Inputs.random(there)
 
 
 @contextmanager
@@ -173,8 +173,7 @@ def collecting(target_name: str, spec: Spec, case: Case, trace_region: int = 0) 
 
 
 def load(bench: Bench, inputs: Inputs) -> None:
-    """Other inputs into the same memory."""
-    bench.inputs = inputs
+    """The context, x and caches of other inputs into the same memory; the layer stays."""
     bench.context.set_context(inputs.case.S, inputs.case.rope_delta)
     bench.write(bench.x, inputs.x)
     bench.refill(*inputs.caches("sevens"))
