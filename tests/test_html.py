@@ -24,6 +24,7 @@ from harness.html.threads import programs
 from harness.registry import parse
 from harness.shape import PRESETS
 from harness.targets import open_target
+from harness.verdict import Part
 from tests.test_cli import SMALL, run_main
 
 SECTIONS = ("verdicts", "parts", "time", "error", "l1", "timeline")
@@ -139,8 +140,8 @@ def test_a_check_s_page_has_every_part_every_figure_and_every_limit(comparison, 
 
 def test_what_is_wrong_has_no_time_on_its_page_but_an_error(checks):
     right, wrong = words_of(checks["fused_blocks"]), words_of(checks["doubled"])
-    assert "predicted, not measured on silicon" in right and "No time op by op" not in right
-    assert "No time op by op" in wrong and "None was kept" in wrong
+    assert "predicted, not measured on silicon" in right and "is not timed" not in right
+    assert wrong.count("What is wrong is not timed.") == 2 and "None was kept" not in wrong
     assert "The 3 launches of fused_blocks" in right and "1 qkv_heads, core (0,0)" in right
     for tensor in ("output", "K rows", "V rows"):
         assert re.search(rf"{tensor} (first call|next layer|new contents): rms", wrong)
@@ -234,6 +235,14 @@ def test_without_times_the_page_says_so(comparison):
     words = words_of(comparison_page(replace(comparison, entries=tuple(entries)), "ttsim"))
     assert "No time op by op on this target." in words and "None was kept" in words
     assert "op_graph: no time: a functional simulator has no clock" in words
+
+
+def test_a_check_that_ended_in_an_exception_has_a_page_that_says_so(comparison):
+    entry = comparison.entries[0]
+    check = replace(entry.check, parts=(Part("runs", False, "RuntimeError: a <kernel> hangs"),), calls=(), counts=())
+    words = words_of(check_page(check, replace(entry.breakdown, lines=()), "emulated"))
+    assert "1 of 1 parts failed." in words and "RuntimeError: a <kernel> hangs" in words
+    assert "No implementation got as far" in words and "What is wrong is not timed." in words
 
 
 @pytest.mark.parametrize("longest", [0.7, 1, 9.8, 120, 449.5, 12345])
