@@ -30,7 +30,7 @@ from harness.verdict import Part
 TINY = Case(PRESETS["tiny"], S=40, Smax=128)
 SCHEDULES = range(1, 51)
 EXAMPLES = 10  # random shapes
-TRACE_REGION = 4 << 20
+TRACE_REGION = 4 << 20  # for all: a process keeps the way of dispatch of its first device, and only one has traces
 REPLAYS = ("replay", "replay in another context, on other contents", "replay as at first")
 CASES = {
     "tiny": TINY,
@@ -72,7 +72,7 @@ def report(spec: Spec, case: Case, wrong: Sequence[str]) -> None:
 
 def check(target_name: str, spec: Spec, case: Case, schedules: Sequence[int] = (1,)) -> None:
     """`layerbench check`."""
-    with open_target(target_name) as target:
+    with open_target(target_name, TRACE_REGION) as target:
         result = run_check(target, spec, Inputs.random(case), schedules=schedules)
         target.exit_code = 0 if result.passed else 1
     report(spec, case, failures(result.parts))
@@ -133,7 +133,7 @@ def test_moved_tensors_and_context(target_name: str, spec: Spec, case: Case = TI
 def test_trace(target_name: str, spec: Spec, case: Case = TINY) -> None:
     """A captured trace gives the bits of an eager run, in another context and on other contents of its inputs too."""
     first, other = pair(case)
-    with collecting(target_name, spec, case, TRACE_REGION) as (target, wrong):
+    with collecting(target_name, spec, case) as (target, wrong):
         bench = Bench.prepare(target, spec, first)
         layer = Rotation([bench])
         eager = []
@@ -160,10 +160,10 @@ def pair(case: Case) -> tuple[Inputs, Inputs]:
 
 
 @contextmanager
-def collecting(target_name: str, spec: Spec, case: Case, trace_region: int = 0) -> Iterator[tuple[Target, list[str]]]:
+def collecting(target_name: str, spec: Spec, case: Case) -> Iterator[tuple[Target, list[str]]]:
     """An open target, and what is found wrong inside the block; an exception is, too. Fails if there is any."""
     wrong: list[str] = []
-    with open_target(target_name, trace_region) as target:
+    with open_target(target_name, TRACE_REGION) as target:
         try:
             yield target, wrong
         except (Exception, SystemExit) as error:
