@@ -1,7 +1,7 @@
-# make compare   set up, then judge and compare two variants of the op graph at the real size on the emulator
+# make compare   set up, then judge the op graph and the fused layer at the real size, and compare them
 # make test      set up, then run the test suite on two cores (with the real ttnn where it installs)
 # make lint      ruff, mypy and clang-format
-COMPARE ?= op_graph op_graph:attn=standard
+COMPARE ?= op_graph fused_layer
 PYTEST ?=
 
 compare: .venv/.ready

@@ -16,7 +16,9 @@ from harness.targets import open_target
 IMPLEMENTATIONS = ("op_graph", "partly_fused", "fused_blocks", "fused_layer")
 GRIDS, CACHES, ROWS = ((11, 10), (13, 10)), ("bf16", "bfp8"), (4700, 1024)
 HEAD = (
-    "| grid | cache | S | " + " | ".join(IMPLEMENTATIONS) + " | programs of fused_blocks, and what binds each | floor | of it |\n"
+    "| grid | cache | S | "
+    + " | ".join(IMPLEMENTATIONS)
+    + " | programs of fused_blocks, and what binds each | floor | of it |\n"
 )
 
 

@@ -6,27 +6,32 @@ A shape that the implementation refuses with a `UsageError` is skipped, the real
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from typing import Any
 
 import pytest
 import torch
 from hypothesis import HealthCheck, Phase, given, reject, settings
 
-from harness import verdict
-from harness.bench import Bench
+from harness import timing, verdict
+from harness.bench import NAN, Bench
 from harness.case import Case, Inputs
 from harness.check import describe, run_check
 from harness.distributions import DISTRIBUTIONS
 from harness.errors import UsageError
 from harness.registry import Spec, parse
+from harness.rotation import Rotation
 from harness.shape import PRESETS, parse_shape
 from harness.strategies import cases
-from harness.targets import open_target
+from harness.targets import Target, open_target
 from harness.verdict import Part
 
 TINY = Case(PRESETS["tiny"], S=40, Smax=128)
 SCHEDULES = range(1, 51)
 EXAMPLES = 10  # random shapes
+TRACE_REGION = 4 << 20  # for all: a process keeps the way of dispatch of its first device, and only one has traces
+REPLAYS = ("replay", "replay in another context, on other contents", "replay as at first")
 CASES = {
     "tiny": TINY,
     "one valid row": dataclasses.replace(TINY, S=1),
@@ -67,7 +72,7 @@ def report(spec: Spec, case: Case, wrong: Sequence[str]) -> None:
 
 def check(target_name: str, spec: Spec, case: Case, schedules: Sequence[int] = (1,)) -> None:
     """`layerbench check`."""
-    with open_target(target_name) as target:
+    with open_target(target_name, TRACE_REGION) as target:
         result = run_check(target, spec, Inputs.random(case), schedules=schedules)
         target.exit_code = 0 if result.passed else 1
     report(spec, case, failures(result.parts))
@@ -111,25 +116,77 @@ def test_schedules(target_name: str, spec: Spec) -> None:
     check(target_name, spec, TINY, SCHEDULES)
 
 
-def test_moved_tensors_and_context(target_name: str, spec: Spec) -> None:
-    """One prepared implementation, two calls: the second with tensors that lie elsewhere, and in another context."""
-    first = Inputs.random(TINY)
-    other = Inputs.random(dataclasses.replace(TINY, S=57, rope_delta=900, seed=5))
-    other = dataclasses.replace(other, weights=first.weights)
+def test_moved_tensors_and_context(target_name: str, spec: Spec, case: Case = TINY) -> None:
+    """Two layers of one implementation: the second in another context, with tensors that lie elsewhere."""
+    first, other = pair(case)
+    with collecting(target_name, spec, case) as (target, wrong):
+        bench = Bench.prepare(target, spec, first)
+        bench.implementation.prepare(other.case.layer, other.weights)
+        before = judged(bench, "first call", wrong)
+        bench.context.set_context(other.case.S, other.case.rope_delta)
+        judged(bench.elsewhere(other), "second layer, moved tensors, another context", wrong)
+        bench.context.set_context(first.case.S, first.case.rope_delta)
+        if not torch.equal(judged(bench, "back again", wrong), before):
+            wrong.append("back again: other bits than in the first call; something of the second stays behind")
+
+
+def test_trace(target_name: str, spec: Spec, case: Case = TINY) -> None:
+    """A captured trace gives the bits of an eager run, in another context and on other contents of its inputs too."""
+    first, other = pair(case)
+    with collecting(target_name, spec, case) as (target, wrong):
+        bench = Bench.prepare(target, spec, first)
+        layer = Rotation([bench])
+        eager = []
+        for inputs in (first, other):
+            load(bench, inputs)
+            eager.append(written(bench, layer.run()[0]))
+            target.ttnn.deallocate(layer.outputs[0])
+        load(bench, first)
+        with timing.captured(target, layer.run, set(), repeats=1) as trace:
+            for name, inputs, want in zip(REPLAYS, (first, other, first), (*eager, eager[0]), strict=True):
+                load(bench, inputs)
+                bench.write(layer.outputs[0], torch.full(inputs.x.shape, NAN, dtype=torch.bfloat16))
+                timing.replay_us(target, trace)
+                got = written(bench, layer.outputs[0])
+                parts = [verdict.identical(tensor, got[tensor], want[tensor]) for tensor in want]
+                wrong += [f"{name}: other bits than an eager run's: {line}" for line in failures(parts)]
+
+
+def pair(case: Case) -> tuple[Inputs, Inputs]:
+    """A layer's inputs, and the next layer's in another context."""
+    S = (case.S + 17) % (case.Smax - case.shape.tokens) or 1
+    there = dataclasses.replace(case, layer=case.layer + 1, S=S, rope_delta=case.rope_delta + 900)
+    return Inputs.random(case), Inputs.random(there)
+
+
+@contextmanager
+def collecting(target_name: str, spec: Spec, case: Case) -> Iterator[tuple[Target, list[str]]]:
+    """An open target, and what is found wrong inside the block; an exception is, too. Fails if there is any."""
     wrong: list[str] = []
-    with open_target(target_name) as target:
+    with open_target(target_name, TRACE_REGION) as target:
         try:
-            bench = Bench.prepare(target, spec, first)
-            before = judged(bench, "first call", wrong)
-            bench.context.set_context(other.case.S, other.case.rope_delta)
-            judged(bench.elsewhere(other), "moved tensors, another context", wrong)
-            bench.context.set_context(first.case.S, first.case.rope_delta)
-            if not torch.equal(judged(bench, "back again", wrong), before):
-                wrong.append("back again: other bits than in the first call; something of the second stays behind")
+            yield target, wrong
         except (Exception, SystemExit) as error:
             wrong.append(describe(error))
         target.exit_code = 1 if wrong else 0
-    report(spec, first.case, wrong)
+    report(spec, case, wrong)
+
+
+def load(bench: Bench, inputs: Inputs) -> None:
+    """The context, x and caches of other inputs into the same memory; the layer stays."""
+    bench.context.set_context(inputs.case.S, inputs.case.rope_delta)
+    bench.write(bench.x, inputs.x)
+    bench.refill(*inputs.caches("sevens"))
+
+
+def written(bench: Bench, out: Any) -> dict[str, torch.Tensor]:
+    """What a call has written."""
+    own = slice(-bench.inputs.case.shape.tokens, None)
+    return {
+        "output": bench.read(out),
+        "K rows": bench.read(bench.k)[:, :, own],
+        "V rows": bench.read(bench.v)[:, :, own],
+    }
 
 
 def judged(bench: Bench, call: str, wrong: list[str]) -> torch.Tensor:

@@ -75,7 +75,7 @@ class Case:
         )
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Inputs:
     """Random inputs of a case, bf16: x [1, 1, T, hidden], k and v [1, n_kv, Smax, head_dim] with [0, S) valid."""
 

@@ -52,6 +52,10 @@ class CheckResult:
         """The part of that title, None where the run did not get that far."""
         return next((p for p in self.parts if p.title == name), None)
 
+    def worst(self, name: str) -> Part | None:
+        """That tensor in the call where it is worst: one that failed, else the nearest to a limit."""
+        return max((p for p in self.parts if p.name == name and p.error is not None), key=Part.nearness, default=None)
+
 
 def run_check(
     target: Target,

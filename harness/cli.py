@@ -138,6 +138,7 @@ def check(
     target: TargetName = "emulator",
     schedule_seed: Annotated[int, typer.Option(help="Order of threads and transfers in the second run; emulator.")] = 1,
     schedules: Annotated[int, typer.Option(help="Run again under so many orders, from that seed on; emulator.")] = 1,
+    html: Html = None,
     json: Json = None,
     folder: ResultsFolder = None,
 ) -> None:
@@ -147,14 +148,17 @@ def check(
     if target != "emulator" and (schedules, schedule_seed) != (1, 1):
         raise UsageError(f"the {target} has one schedule, its own; --schedules and --schedule-seed are the emulator's")
     record.check_path(json)
+    record.check_path(html, "--html")
     spec = registry.parse(implementation)
     records = results_folder(folder)
     with open_target(target) as opened:
         with _progress(5) as progress:
             seeds = range(schedule_seed, schedule_seed + schedules)
-            result = run_check(opened, spec, Inputs.random(case), progress, seeds)
+            result = run_check(opened, spec, Inputs.random(case), progress, seeds, timeline=html is not None)
         report.make_console().print(opened.opened, report.render_check(result), sep="\n")
         lines = from_calls(result.implementation, opened, case, result.calls, result.counts)
+        if html:
+            write_text(html, html_report.check_page(result, lines, opened.opened))
         keep(record.make("check", opened, record.check_result_dict(result, lines)), json, records)
         opened.exit_code = 0 if result.passed else 1
     raise typer.Exit(opened.exit_code)
@@ -197,7 +201,7 @@ def compare(
         if timeline:
             write_json(timeline, trace([e.breakdown for e in result.entries]))
         if html:
-            write_text(html, html_report.page(result, opened.opened))
+            write_text(html, html_report.comparison_page(result, opened.opened))
         keep(record.make("compare", opened, record.comparison_dict(result)), json, records)
         opened.exit_code = 0 if result.passed and not (fail_on and result.slow) else 1
     raise typer.Exit(opened.exit_code)

@@ -37,6 +37,7 @@ STEPS = 127  # largest magnitude of a bfp8 value, in steps of its block
 SUM = 16  # products between two roundings of 16-bit DEST
 KEYS = 128  # of a chunk of attention
 PAIRS = 1024  # of token and head, in all draws: those of the real shape
+ROWS = 64  # of a projection at once: what they take on the way stays in the cache of a processor
 
 
 def bf16(x: torch.Tensor) -> torch.Tensor:
@@ -64,7 +65,7 @@ class OpGraphArithmetic(Arithmetic):
     queries: torch.Tensor | None = None
 
     def weight(self, w: torch.Tensor) -> torch.Tensor:
-        return bfp8(w) if self.weights == "bfp8" else w
+        return torch.cat([bfp8(rows) for rows in w.split(ROWS)]) if self.weights == "bfp8" else w
 
     def kept(self, x: torch.Tensor) -> torch.Tensor:
         return bf16(x)

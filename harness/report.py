@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from rich.console import Console, Group, RenderableType
 from rich.table import Table
 from rich.text import Text
@@ -15,6 +17,8 @@ from harness.verdict import Part
 # Wide enough for the tables where the output is a file or a pipe.
 PLAIN_WIDTH = 140
 PREDICTED = "predicted us"
+TENSOR_LEFT = ("tensor", "verdict")
+TIMES = "x: times the op graph's own error on these inputs, by its model"
 
 
 def make_console(stderr: bool = False) -> Console:
@@ -58,22 +62,27 @@ def render_check(result: CheckResult) -> RenderableType:
 
 def _tensors(tensors: list[Part], title: str) -> Table:
     """The figures, some of them beside the op graph's own error."""
-    table = Table(
-        title=f"{title}\nx: times the op graph's own error on these inputs, by its model", title_justify="left"
-    )
-    table.add_column("tensor")
-    table.add_column("verdict")
-    # Columns with one line of figures for each; the shares of the update, which only that has, in one.
+    table = Table(title=f"{title}\n{TIMES}", title_justify="left")
+    headers, rows = tensor_table(tensors)
+    for name in headers:
+        table.add_column(name, justify="left" if name in TENSOR_LEFT else "right")
+    for row in rows:
+        table.add_row(*row)
+    return table
+
+
+def tensor_table(tensors: Sequence[Part]) -> tuple[list[str], list[list[str | Text]]]:
+    """Headers, and a row a tensor with one line of figures for each; the shares, which only the update has, in one."""
     single = ("PCC", "relative L2", "offset", "max abs", "ulp", "worst token", "worst tile")
-    for column in ("PCC", "relative L2", "best-fit scale", *single[2:-1], "worst channel / head", single[-1]):
-        table.add_column(column, justify="right")
+    headers = [*TENSOR_LEFT, "PCC", "relative L2", "best-fit scale", *single[2:-1], "worst channel / head", single[-1]]
+    rows: list[list[str | Text]] = []
     for part in tensors:
         short = {a.name: a.short for a in part.aspects}
         scales = [f"{n.removeprefix('scale of ')} {t}" if n != "scale" else t for n, t in short.items() if "scale" in n]
         cells = [short.get(name, "") for name in single]
         slices = short.get("worst channel", "") or short.get("worst head", "")
-        table.add_row(part.name, mark(part.passed), *cells[:2], "\n".join(scales), *cells[2:-1], slices, cells[-1])
-    return table
+        rows.append([part.name, mark(part.passed), *cells[:2], "\n".join(scales), *cells[2:-1], slices, cells[-1]])
+    return headers, rows
 
 
 def _nearest(parts: list[Part]) -> str:

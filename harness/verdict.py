@@ -8,6 +8,7 @@ faults each part catches.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
@@ -16,7 +17,7 @@ import torch
 
 from harness import metrics
 from harness.case import Inputs
-from harness.edge_rows import edge_rows
+from harness.expected import expected
 
 # Limits, as multiples of the bar's own figure.
 RELATIVE_L2 = 1.5
@@ -33,6 +34,7 @@ TOLD = 0.9  # with more slack, a row missed cannot be told from rounding
 HIFI2 = {"mlp": 0.0095}  # what cutting activations to 7 bits costs, where no rounding of the norms makes up for it
 FULL = ("itself", "attention", "mlp")
 SHARES = ("attention", "mlp", "residual")
+FIRST = "first call"  # the call of the parts that name none
 STANDARD_ERRORS, EDGE_ERRORS = 8, 16  # on top: the fit's own, of few and correlated values
 ROUNDINGS = 2.0**-8  # of both residual adds to bf16, at most: a share of x where one of its values outweighs all others
 
@@ -61,6 +63,7 @@ class Part:
     aspects   of the closeness of a tensor, one each; all must pass
     call      which call of the layer it is about; empty for the first
     error     of a tensor, what was got less what is right: [T, channels] or [heads, T, d], fp64
+    bar       the rms of the op graph's own error there
     """
 
     name: str
@@ -70,6 +73,7 @@ class Part:
     aspects: tuple[Aspect, ...] = ()
     call: str = ""
     error: torch.Tensor | None = field(default=None, compare=False, repr=False)
+    bar: float = field(default=0.0, compare=False, repr=False)
 
     @property
     def title(self) -> str:
@@ -80,6 +84,11 @@ class Part:
     def failure(self) -> str:
         """What is wrong with a part that did not pass."""
         return "; ".join(f"{a.name} {a.text}" for a in self.aspects if not a.passed) or self.text
+
+    def nearness(self) -> tuple[bool, float]:
+        """Orders parts: those that failed last, before them the nearest to a limit."""
+        ratios = [a.ratio for a in self.aspects if a.ratio is not None]
+        return not self.passed, max(ratios, default=math.inf)
 
     def as_dict(self) -> dict[str, Any]:
         """For JSON."""
@@ -101,14 +110,12 @@ def layer(
 
     k, v, k_rows, v_rows   caches as the device was given them, [1, n_kv, Smax, d]; own rows read back, [n_kv, T, d]
     """
-    want = inputs.oracle(k, v)
-    bar = inputs.bar(k, v, want.q)
-    x = inputs.x.double().reshape(want.out.shape)
-    out = out.double().reshape(want.out.shape)
-    shares = {"attention": want.attention, "mlp": want.mlp, "residual": x, **edge_rows(inputs, k, v, want)}
+    e = expected(inputs, k, v)
+    want, bar, x = e.want, e.bar, e.x
+    out = out.double().reshape(x.shape)
     return [
         close("output", out, want.out, bar.out),
-        close("update", out - x, want.out - x, bar.out.double() - x, shares),
+        close("update", out - x, want.out - x, bar.out.double() - x, e.shares),
         close("K rows", k_rows, want.k, bar.k[None]),
         close("V rows", v_rows, want.v, bar.v[None]),
     ]
@@ -134,8 +141,9 @@ def close(
         "max_abs": metrics.max_abs(got, want),
     }
     error, bars = got - want, bar - want
+    rms = float(bars.pow(2).mean().sqrt())
     if not got.isfinite().all():
-        return Part(name, False, "not finite", numbers, (finite_aspect(got),), error=error)
+        return Part(name, False, "not finite", numbers, (finite_aspect(got),), error=error, bar=rms)
     aspects = [
         _at_least("PCC", numbers["pcc"], min(metrics.pcc(draw, want) for draw in bar)),
         _at_most("relative L2", numbers["relative_l2"], RELATIVE_L2, max(metrics.relative_l2(b, want) for b in bar)),
@@ -144,7 +152,7 @@ def close(
     if not shares:  # else the error is another part's
         aspects += [*_extremes(error, bars, want), *_slices(error, bars)]
     text = "; ".join(f"{a.name} {a.text}" for a in aspects)
-    return Part(name, all(a.passed for a in aspects), text, numbers, tuple(aspects), error=error)
+    return Part(name, all(a.passed for a in aspects), text, numbers, tuple(aspects), error=error, bar=rms)
 
 
 def finite_aspect(got: torch.Tensor) -> Aspect:
@@ -229,7 +237,9 @@ def _slices(error: torch.Tensor, bars: torch.Tensor) -> list[Aspect]:
 def identical(name: str, got: torch.Tensor, want: torch.Tensor, what: str = "") -> Part:
     """Equal bit for bit; `what` says what a difference means."""
     # Values, not storage: a NaN equals itself here, for the same bits must pass.
-    differs = ~((got == want) | (got.isnan() & want.isnan()))
+    differs = got != want
+    if differs.any():
+        differs &= ~(got.isnan() & want.isnan())
     if not differs.any():
         return Part(name, True, "bit-identical")
     first = ", ".join(str(int(n)) for n in differs.nonzero()[0])

@@ -72,6 +72,13 @@ def run_on_the_real_ttnn(code: str, timeout: int = 900) -> None:
     assert done.returncode == 0, done.stdout + done.stderr
 
 
+def run_battery_on_the_real_ttnn(test: str, spec: str, shape: str = "tiny", timeout: int = 900) -> None:
+    """A test of harness/battery.py on the simulator, in a process of its own."""
+    case = f"Case(parse_shape({shape!r}), S=40, Smax=128)"
+    imports = "from harness.battery import Case, parse, parse_shape; from harness import battery"
+    run_on_the_real_ttnn(f"{imports}; battery.{test}('simulator', parse({spec!r}), {case})", timeout)
+
+
 def run_cli(*args: str, timeout: int = 900, **env: str) -> subprocess.CompletedProcess[str]:
     """`layerbench ARGS` in a process of its own, as a user has it."""
     command = [sys.executable, "-m", "harness.cli", *args]

@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-import dataclasses
-
 import pytest
 import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from harness.battery import judged
+from harness import battery
 from harness.case import Case, Inputs
 from harness.check import Bench, run_check
 from harness.context import LayerContext
@@ -18,14 +16,15 @@ from harness.errors import UsageError
 from harness.implementation import LayerEnv
 from harness.published import label_calls
 from harness.registry import parse
-from harness.shape import PRESETS, TILE, LayerShape, parse_shape
+from harness.shape import PRESETS, TILE, parse_shape
 from harness.strategies import cases
 from harness.targets import open_target
 from harness.weights import LayerWeights
 from layer_impls.norm_residual import place
-from tests.conftest import run_cli, run_on_the_real_ttnn
+from tests.conftest import run_battery_on_the_real_ttnn, run_cli
 
 FUSED = ("norm_residual", "heads_rope", "partly_fused")
+CHANGES = ("test_moved_tensors_and_context", "test_trace")  # of the battery
 UNEVEN = "small,tokens=96,hidden=352,n_heads=6,n_kv_heads=2,head_dim=128,inter=416"
 
 
@@ -66,65 +65,15 @@ def test_the_real_size_passes_on_the_real_ttnn():
     assert done.returncode == 0, done.stdout + done.stderr
 
 
-def assert_right(bench: Bench) -> torch.Tensor:
-    """Run once and judge output, keys and values by the oracle; returns the output."""
-    wrong: list[str] = []
-    out = judged(bench, "layer", wrong)
-    assert not wrong, wrong
-    return out
-
-
-def check_moved_tensors(target_name: str, spec: str = "partly_fused", shape: LayerShape = PRESETS["tiny"]) -> None:
-    """One prepared implementation, two calls: the second with tensors that lie elsewhere, and in another context."""
-    first = Inputs.random(Case(shape, S=40, Smax=128))
-    other = dataclasses.replace(
-        Inputs.random(Case(shape, S=57, Smax=128, rope_delta=900, seed=5)), weights=first.weights
-    )
-    with open_target(target_name) as target:
-        bench = Bench.prepare(target, parse(spec), first)
-        before = assert_right(bench)
-        bench.context.set_context(other.case.S, other.case.rope_delta)
-        moved = bench.elsewhere(other)
-        for name in "xkv":
-            assert getattr(moved, name).buffer_address() != getattr(bench, name).buffer_address()
-        assert_right(moved)
-        # And back: nothing of the second call stays behind.
-        bench.context.set_context(first.case.S, first.case.rope_delta)
-        assert torch.equal(assert_right(bench), before)
-
-
-def check_trace(target_name: str, spec: str = "partly_fused", shape: LayerShape = PRESETS["tiny"]) -> None:
-    """A captured trace gives the bits of an eager run, and those of another context once that is set."""
-    with open_target(target_name, trace_region=1 << 22) as target:
-        ttnn, device = target.ttnn, target.device
-        bench = Bench.prepare(target, parse(spec), Inputs.random(Case(shape, S=40, Smax=128)))
-        eager = bench.read(bench.run())
-        trace = ttnn.begin_trace_capture(device, cq_id=0)
-        out = bench.run()
-        ttnn.end_trace_capture(device, trace, cq_id=0)
-        replays = []
-        for context in ((40, 0), (17, 5)):
-            bench.context.set_context(*context)
-            ttnn.execute_trace(device, trace, cq_id=0, blocking=True)
-            replays.append(bench.read(out))
-        ttnn.release_trace(device, trace)
-        assert torch.equal(replays[0], eager) and not torch.equal(replays[1], eager)
-        assert torch.equal(replays[1], bench.read(bench.run()))
-
-
-def test_tensors_may_move_between_calls_on_the_emulator():
-    check_moved_tensors("emulator")
-
-
-def test_a_trace_follows_the_context_on_the_emulator():
-    check_trace("emulator")
+@pytest.mark.parametrize("test", CHANGES)
+def test_tensors_and_context_may_change_on_the_emulator(test):
+    getattr(battery, test)("emulator", parse("partly_fused"))
 
 
 @pytest.mark.simulator
-@pytest.mark.parametrize("check", ["check_moved_tensors", "check_trace"])
-def test_tensors_and_context_may_change_on_the_real_ttnn(check):
-    code = f"from tests.test_fused import {check}; {check}('simulator')"
-    run_on_the_real_ttnn(code, timeout=600)
+@pytest.mark.parametrize("test", CHANGES)
+def test_tensors_and_context_may_change_on_the_real_ttnn(test):
+    run_battery_on_the_real_ttnn(test, "partly_fused")
 
 
 def test_programs_are_called_after_their_kernels(emulator):

@@ -8,6 +8,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from harness import battery
 from harness.case import Case, Inputs
 from harness.check import Bench, run_check
 from harness.emulator.memory import L1_BYTES
@@ -18,9 +19,9 @@ from harness.registry import parse
 from harness.shape import PRESETS, parse_shape
 from harness.strategies import cases
 from harness.targets import open_target
-from tests.conftest import run_cli, run_on_the_real_ttnn
+from tests.conftest import run_battery_on_the_real_ttnn, run_cli
 from tests.test_cli import run_main
-from tests.test_fused import UNEVEN, check_moved_tensors, check_trace
+from tests.test_fused import CHANGES, UNEVEN
 
 GRIDS = ((11, 10), (13, 10))
 PROGRAMS = ["qkv_heads", "attention", "wo_swiglu"]
@@ -68,16 +69,15 @@ def test_the_real_size_passes_on_the_real_ttnn(seq_len):
     assert done.returncode == 0, done.stdout + done.stderr
 
 
-@pytest.mark.parametrize("check_changes", [check_moved_tensors, check_trace])
-def test_tensors_and_context_may_change_between_calls(check_changes):
-    check_changes("emulator", "fused_blocks")
+@pytest.mark.parametrize("test", CHANGES)
+def test_tensors_and_context_may_change_between_calls(test):
+    getattr(battery, test)("emulator", parse("fused_blocks"))
 
 
 @pytest.mark.simulator
-@pytest.mark.parametrize("check_changes", ["check_moved_tensors", "check_trace"])
-def test_tensors_and_context_may_change_between_calls_of_the_real_ttnn(check_changes):
-    code = f"from tests.test_fused import {check_changes}; {check_changes}('simulator', 'fused_blocks')"
-    run_on_the_real_ttnn(code)
+@pytest.mark.parametrize("test", CHANGES)
+def test_tensors_and_context_may_change_between_calls_of_the_real_ttnn(test):
+    run_battery_on_the_real_ttnn(test, "fused_blocks")
 
 
 def test_a_layer_is_three_programs_that_say_what_they_hold_of_l1(monkeypatch, capsys, tmp_path):

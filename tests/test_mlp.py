@@ -9,6 +9,7 @@ import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from harness import battery
 from harness.case import Case, Inputs
 from harness.check import Bench, run_check
 from harness.context import LayerContext
@@ -23,8 +24,8 @@ from harness.strategies import cases
 from harness.targets import open_target
 from layer_impls._split_linear import SplitLinear, in_bank_order, share_starts
 from layer_impls._weights import bank_cores, deal, tiles_of, to_banks
-from tests.conftest import run_cli, run_on_the_real_ttnn
-from tests.test_fused import UNEVEN, assert_right, check_trace
+from tests.conftest import run_battery_on_the_real_ttnn, run_cli
+from tests.test_fused import UNEVEN
 
 STREAMED = ("swiglu", "linear_residual", "wo_swiglu")
 # The last has the kernels' pieces of both others; these need not be looked at as closely every time.
@@ -86,31 +87,20 @@ def test_the_real_size_passes_on_the_real_ttnn(spec):
     assert done.returncode == 0, done.stdout + done.stderr
 
 
-def check_layers_and_moved_tensors(target_name: str) -> None:
-    """Two layers through one program, the second with tensors that lie elsewhere, then the first again."""
-    first, other = (Inputs.random(Case(PRESETS["tiny"], layer, S=40, Smax=128)) for layer in (0, 1))
-    for spec in STREAMED:
-        with open_target(target_name) as target:
-            bench = Bench.prepare(target, parse(spec), first)
-            bench.implementation.prepare(1, other.weights)
-            before = assert_right(bench)
-            assert_right(bench.elsewhere(other))
-            assert torch.equal(assert_right(bench), before)
-
-
-def test_layers_and_tensors_may_change_between_calls_on_the_emulator():
-    check_layers_and_moved_tensors("emulator")
+@pytest.mark.parametrize("spec", STREAMED)
+def test_layers_tensors_and_context_may_change_between_calls_on_the_emulator(spec):
+    battery.test_moved_tensors_and_context("emulator", parse(spec))
 
 
 @pytest.mark.simulator
-def test_layers_and_tensors_may_change_between_calls_on_the_real_ttnn():
-    code = "from tests.test_mlp import check_layers_and_moved_tensors as check; check('simulator')"
-    run_on_the_real_ttnn(code)
+@pytest.mark.parametrize("spec", STREAMED)
+def test_layers_tensors_and_context_may_change_between_calls_on_the_real_ttnn(spec):
+    run_battery_on_the_real_ttnn("test_moved_tensors_and_context", spec)
 
 
 @pytest.mark.parametrize("spec", EACH)
 def test_a_trace_follows_the_context_on_the_emulator(spec):
-    check_trace("emulator", spec)
+    battery.test_trace("emulator", parse(spec))
 
 
 @pytest.mark.parametrize("spec", EACH)

@@ -8,6 +8,10 @@ from pathlib import Path
 
 import pytest
 
+from harness import battery
+from harness.registry import Spec
+from layer_impls.op_graph import OpGraph, OpGraphOptions
+
 pytest_plugins = ["pytester"]
 ROOT = Path(__file__).parents[1]
 # pytester gives each test a home of its own, where all would be compiled anew.
@@ -26,7 +30,7 @@ class Wrong(Base):
 
 
 @pytest.fixture
-def battery(pytester, monkeypatch):
+def run_battery(pytester, monkeypatch):
     """pytest with the plugin and `args`, in a process of its own and in a folder with an author's `wrong.py`."""
     monkeypatch.setenv("PYTHONPATH", str(ROOT))
     monkeypatch.setenv("LAYERBENCH_CACHE", CACHE)
@@ -38,15 +42,30 @@ def battery(pytester, monkeypatch):
     return lambda *args: pytester.run(sys.executable, "-m", "pytest", "-p", "harness.pytest_plugin", *args)
 
 
-def test_a_right_implementation_passes(battery):
-    battery("--layer-impl", "heads_rope", "-k", CHOSEN).assert_outcomes(passed=2, deselected=17)
+def test_a_right_implementation_passes(run_battery):
+    run_battery("--layer-impl", "heads_rope", "-k", CHOSEN).assert_outcomes(passed=2, deselected=18)
 
 
-def test_a_wrong_one_fails_in_words(battery):
-    done = battery("--layer-impl", "wrong", "-k", CHOSEN)
-    done.assert_outcomes(failed=2, deselected=17)
+def test_a_wrong_one_fails_in_words(run_battery):
+    done = run_battery("--layer-impl", "wrong", "-k", CHOSEN)
+    done.assert_outcomes(failed=2, deselected=18)
     done.stdout.fnmatch_lines(["wrong is wrong at LayerShape(tokens=32,*", "output: *", "first call: output: *"])
     done.stdout.no_fnmatch_line("*Traceback*")
+
+
+class Baked(OpGraph):
+    """Chooses by S on the host, so that a trace has what S was at its capture."""
+
+    def layer_fn(self, i, x, k_cache, v_cache):
+        out = super().layer_fn(i, x, k_cache, v_cache)
+        return self.env.ttnn.add(out, out) if self.env.context.S > battery.TINY.S else out
+
+
+def test_a_trace_that_does_not_follow_the_context_fails_in_words():
+    with pytest.raises(pytest.fail.Exception) as failed:
+        battery.test_trace("emulator", Spec("baked", Baked, OpGraphOptions()))
+    lines = str(failed.value).splitlines()
+    assert len(lines) == 2 and lines[1].startswith("replay in another context, on other contents: other bits"), lines
 
 
 @pytest.mark.parametrize(
@@ -56,13 +75,13 @@ def test_a_wrong_one_fails_in_words(battery):
         (("--layer-impl", "op_graph", "--layer-target", "moon"), "unknown target 'moon'; known: emulator, simulator"),
     ],
 )
-def test_bad_usage_takes_one_line(battery, args, message):
-    done = battery(*args)
+def test_bad_usage_takes_one_line(run_battery, args, message):
+    done = run_battery(*args)
     assert done.ret == pytest.ExitCode.USAGE_ERROR
     done.stderr.fnmatch_lines([f"*{message}*"])
 
 
-def test_without_the_option_it_imports_nothing_heavy(pytester, battery):
+def test_without_the_option_it_imports_nothing_heavy(pytester, run_battery):
     pytester.makepyfile("import sys\ndef test_light(): assert not {'torch', 'hypothesis.core'} & set(sys.modules)")
     (pytester.path / "conftest.py").unlink()
-    battery().assert_outcomes(passed=1)
+    run_battery().assert_outcomes(passed=1)

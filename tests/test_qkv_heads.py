@@ -9,6 +9,7 @@ import torch
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
+from harness import battery
 from harness.case import Case, Inputs
 from harness.check import Bench, run_check
 from harness.context import LayerContext
@@ -19,9 +20,9 @@ from harness.shape import PRESETS, TILE, LayerShape, parse_shape
 from harness.strategies import cases, shapes
 from harness.targets import open_target
 from layer_impls.qkv_heads import QkvHeads, plan
-from tests.conftest import run_cli, run_on_the_real_ttnn
+from tests.conftest import run_battery_on_the_real_ttnn, run_cli
 from tests.test_few_pairs import FEW_PAIRS
-from tests.test_fused import UNEVEN, check_moved_tensors, check_trace
+from tests.test_fused import CHANGES, UNEVEN
 
 GRIDS = ((11, 10), (13, 10))
 TTSIM_GRID = GRIDS[1]
@@ -74,18 +75,16 @@ def test_the_real_size_passes_on_the_real_ttnn():
     assert done.returncode == 0, done.stdout + done.stderr
 
 
-@pytest.mark.parametrize("check_changes", [check_moved_tensors, check_trace])
-def test_tensors_and_context_may_change_between_calls(check_changes):
-    check_changes("emulator", "qkv_heads", parse_shape(TWO_CORES_A_HEAD))
+@pytest.mark.parametrize("test", CHANGES)
+def test_tensors_and_context_may_change_between_calls(test):
+    getattr(battery, test)("emulator", parse("qkv_heads"), Case(parse_shape(TWO_CORES_A_HEAD), S=40, Smax=128))
 
 
 @pytest.mark.simulator
 @pytest.mark.slow  # tests/test_fused_blocks.py does so, with one core a head
-@pytest.mark.parametrize("check_changes", ["check_moved_tensors", "check_trace"])
-def test_tensors_and_context_may_change_between_calls_of_the_real_ttnn(check_changes):
-    imports = f"from harness.shape import parse_shape; from tests.test_fused import {check_changes}"
-    code = f"{imports}; {check_changes}('simulator', 'qkv_heads', parse_shape({TWO_CORES_A_HEAD!r}))"
-    run_on_the_real_ttnn(code)
+@pytest.mark.parametrize("test", CHANGES)
+def test_tensors_and_context_may_change_between_calls_of_the_real_ttnn(test):
+    run_battery_on_the_real_ttnn(test, "qkv_heads", TWO_CORES_A_HEAD)
 
 
 def written(target: Any, inputs: Inputs) -> list[torch.Tensor]:

@@ -6,7 +6,12 @@ import pytest
 import torch
 
 from harness import verdict
+from harness.case import Case, Inputs
+from harness.compare import run_compare
+from harness.expected import expected
 from harness.metrics import max_abs, pcc, relative_l2
+from harness.registry import parse
+from harness.shape import PRESETS
 
 
 def test_metrics_are_not_fooled():
@@ -41,3 +46,18 @@ def test_a_failure_names_the_figures_that_failed():
     part = verdict.close("t", want * 1.03 + noise, want, (want + noise)[None])
     assert part.failure.startswith("relative L2 0.03") and "scale 1.0" in part.failure and "PCC" not in part.failure
     assert part.as_dict()["aspects"]["scale"]["passed"] is False
+
+
+def test_what_is_right_is_computed_once_for_all_implementations_and_anew_for_other_bits(emulator, monkeypatch):
+    asked = []
+    oracle = Inputs.oracle
+    monkeypatch.setattr(Inputs, "oracle", lambda self, k, v: asked.append(self) or oracle(self, k, v))
+    inputs = Inputs.random(Case(PRESETS["tiny"], S=40, Smax=128))
+    assert run_compare(emulator, [parse("op_graph"), parse("norm_residual")], inputs).passed
+    assert len(asked) == len(set(asked)) == 3, "one a call"
+    k, v = inputs.caches("sevens")
+    before = expected(inputs, k, v)
+    assert len(asked) == 3 and expected(inputs, k.clone(), v) is before
+    other = k.clone()
+    other[0, 0, 7, 3] += 1
+    assert not torch.equal(expected(inputs, other, v).want.out, before.want.out) and len(asked) == 4

@@ -22,6 +22,7 @@ TILE = 32
 FACE = 16
 TILE_VALUES = TILE * TILE
 EXPONENT_BYTES = TILE_VALUES // FACE
+AT_ONCE = 256  # tiles of a block float: what they take on the way stays in the cache of a processor
 
 
 class Named(enum.Enum):
@@ -115,15 +116,18 @@ def encode(values: torch.Tensor, dtype: DataType, layout: Layout, rounding: Roun
     if layout is Layout.ROW_MAJOR:
         return values.reshape(-1, values.shape[-1] if values.dim() else 1)
     tiles = to_tiles(values)
-    return _pack_blocks(tiles.float(), BLOCK_BITS[dtype], rounding) if dtype in BLOCK_BITS else tiles
+    if dtype not in BLOCK_BITS:
+        return tiles
+    return torch.cat([_pack_blocks(some.float(), BLOCK_BITS[dtype], rounding) for some in tiles.split(AT_ONCE)])
 
 
 def decode(pages: torch.Tensor, shape: Sequence[int], dtype: DataType, layout: Layout) -> torch.Tensor:
     """Values of ``shape`` (padded) in ``pages``: bfloat16 for bf16 and the block floats, else the carrier's dtype."""
     if layout is Layout.ROW_MAJOR:
         return pages.reshape(tuple(shape))
-    tiles = _unpack_blocks(pages, BLOCK_BITS[dtype]) if dtype in BLOCK_BITS else pages
-    return from_tiles(tiles, shape)
+    if dtype in BLOCK_BITS:
+        pages = torch.cat([_unpack_blocks(some, BLOCK_BITS[dtype]) for some in pages.split(AT_ONCE)])
+    return from_tiles(pages, shape)
 
 
 def round_to(values: torch.Tensor, dtype: DataType, rounding: Rounding) -> torch.Tensor:

@@ -1,5 +1,5 @@
-"""One page of HTML about a comparison, for a browser without a network. `page` is what others need."""
+"""Pages of HTML about a comparison or a check, for a browser without a network."""
 
-from harness.html.page import page
+from harness.html.page import check_page, comparison_page
 
-__all__ = ["page"]
+__all__ = ["check_page", "comparison_page"]

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 from harness import costs
 from harness.breakdown import Breakdown, OpLine
-from harness.compare import Comparison
 
 ROOM = 1000.0
 LETTER = 7.2  # of ROOM, at the page's widest
@@ -58,15 +57,14 @@ class Chart:
     kinds: dict[str, str]
 
 
-def chart(c: Comparison) -> Chart | None:
+def chart(right: Sequence[Breakdown]) -> Chart | None:
     """Bars of all that are right; None where nothing has a time op by op."""
-    floor = costs.floor_us(c.entries[0].check.case, c.entries[0].breakdown.chip)
-    right = [e.breakdown for e in c.entries if e.passed]
     timed = [
         (us, b, draw) for b in right for us, draw in ((b.predicted_us, _predicted), (b.total_us, _published)) if us
     ]
     if not timed:
         return None
+    floor = costs.floor_us(right[0].case, right[0].chip)
     longest = max(floor, *(us for us, _, _ in timed))
     scale = ROOM / (1.01 * longest)
     bars = tuple(draw(b, scale) for _, b, draw in timed)

@@ -12,9 +12,9 @@ import numpy as np
 import torch
 from numpy.typing import NDArray
 
-from harness.compare import Comparison, Entry
+from harness.check import CheckResult
+from harness.verdict import FIRST, Part
 
-TENSOR = "output"
 COLUMNS = 384  # of a picture at most; wider tensors show the rms of so many channels together
 TOP = 0.999  # quantile that has the brightest colour: one outlier does not darken all else
 # Dark to bright, seven points of matplotlib's "inferno", and what is NaN or infinite.
@@ -24,49 +24,62 @@ NOT_FINITE = (0, 200, 255)
 
 @dataclass(frozen=True)
 class Heat:
-    """A picture of [tokens, channels]: its data URI, and what to say below it; no URI where there was no output."""
+    """A picture of [tokens, channels]: its data URI, and what to say below it; no URI where there was no such tensor.
+
+    group   channels that a column stands for
+    """
 
     name: str
-    passed: bool
     uri: str
     tokens: int
     channels: int
+    group: int
     text: str
 
 
 @dataclass(frozen=True)
 class Heats:
-    """All pictures; group: channels a column stands for; top: the error of the brightest colour; scale: its picture."""
+    """All pictures on one scale. top: the error of the brightest colour, in rms of the op graph's; scale: a picture."""
 
     pictures: tuple[Heat, ...]
-    group: int
     top: float
     scale: str
 
 
-def heats(c: Comparison) -> Heats | None:
-    """Of the first call's output; None where no implementation got so far."""
-    errors = [_error(e) for e in c.entries]
-    known = [e for e in errors if e is not None]
+def heats(checks: Sequence[CheckResult], tensors: Sequence[str] = ("output",)) -> Heats | None:
+    """Of each tensor in its worst call, beside the op graph's error there; None where no check got so far."""
+    found = [(check, tensor, check.worst(tensor)) for check in checks for tensor in tensors]
+    pooled = [_pooled(part) if part else None for _, _, part in found]
+    known = [(values, check.passed) for values, (check, _, _) in zip(pooled, found, strict=True) if values is not None]
     if not known:
         return None
-    group = -(-known[0].shape[1] // COLUMNS)
-    pooled = [None if e is None else _pooled(e, group) for e in errors]
     # What is right sets the scale, so that a wrong one shines beside it.
-    right = [p for p, e in zip(pooled, c.entries, strict=True) if p is not None and e.passed]
-    top = _top(right or [p for p in pooled if p is not None])
-    pictures = tuple(_heat(e, error, p, top) for e, error, p in zip(c.entries, errors, pooled, strict=True))
-    return Heats(pictures, group, top, _uri(np.linspace(0, top, 256)[None], top))
+    top = _top([values for values, right in known if right] or [values for values, _ in known])
+    pictures = []
+    for (check, tensor, part), values in zip(found, pooled, strict=True):
+        name = tensor if len(tensors) > 1 else check.implementation
+        if part is None or values is None:
+            pictures.append(Heat(name, "", 0, 0, 1, f"no {tensor} to compare"))
+        else:
+            tokens, channels = _flat(part).shape
+            pictures.append(Heat(name, _uri(values, top), tokens, channels, _group(channels), _text(part)))
+    return Heats(tuple(pictures), top, _uri(np.linspace(0, top, 256)[None], top))
 
 
-def _error(e: Entry) -> torch.Tensor | None:
-    part = e.check.part(TENSOR)
-    return part.error if part else None
+def _flat(part: Part) -> torch.Tensor:
+    """The error as [tokens, channels]; heads lie side by side."""
+    assert part.error is not None
+    return part.error if part.error.dim() == 2 else part.error.transpose(0, 1).flatten(1)
 
 
-def _pooled(error: torch.Tensor, group: int) -> NDArray[np.float64]:
-    """The rms of each `group` channels; the last have fewer."""
-    return np.stack([c.pow(2).mean(1).sqrt().numpy() for c in error.split(group, dim=1)], axis=1)
+def _group(channels: int) -> int:
+    return -(-channels // COLUMNS)
+
+
+def _pooled(part: Part) -> NDArray[np.float64]:
+    """The rms of each group of channels, in rms of the op graph's error; the last group may be smaller."""
+    error = _flat(part) / part.bar
+    return np.stack([c.pow(2).mean(1).sqrt().numpy() for c in error.split(_group(error.shape[1]), dim=1)], axis=1)
 
 
 def _top(values: Sequence[NDArray[np.float64]]) -> float:
@@ -74,18 +87,13 @@ def _top(values: Sequence[NDArray[np.float64]]) -> float:
     return float(np.quantile(finite, TOP)) if finite.size and finite.max() > 0 else 1.0
 
 
-def _heat(e: Entry, error: torch.Tensor | None, pooled: NDArray[np.float64] | None, top: float) -> Heat:
-    name = e.check.implementation
-    if error is None or pooled is None:
-        return Heat(name, e.passed, "", 0, 0, "no output to compare")
-    part = e.check.part(TENSOR)
-    assert part
+def _text(part: Part) -> str:
+    """Which call it was, its figures, and where it is worst."""
+    error = _flat(part)
     finite = torch.where(error.isfinite(), error, 0.0)
     rms, largest = float(finite.pow(2).mean().sqrt()), float(finite.abs().max())
-    worst = "; ".join(f"{a.name} {a.text}" for a in part.aspects if a.name.startswith(("worst", "finite")))
-    text = f"rms {rms:.4g}, largest {largest:.4g}" + (f"; {worst}" if worst else "")
-    tokens, channels = error.shape
-    return Heat(name, e.passed, _uri(pooled, top), tokens, channels, text)
+    worst = [f"{a.name} {a.text}" for a in part.aspects if a.name.startswith(("worst", "finite"))]
+    return "; ".join([f"{part.call or FIRST}: rms {rms:.3g}, largest {largest:.3g}", *worst])
 
 
 def _uri(values: NDArray[np.float64], top: float) -> str:

@@ -6,6 +6,7 @@ from collections import Counter
 from pathlib import Path
 
 import pytest
+import torch
 
 from harness.calibration import twins
 from harness.emulator.programs import ProgramCounts, Timeline, programs_of
@@ -82,6 +83,18 @@ def test_dram_traffic_over_time_is_that_counted(builder: Builder) -> None:
         assert len(slots) <= counts.predicted.cycles // timeline.slot_cycles + 1
     busiest = max(r + w for r, w in zip(timeline.dram_read, timeline.dram_written, strict=False))
     assert busiest <= 1.1 * 8 * 46.3 * timeline.slot_cycles, "eight banks give no more"
+
+
+def test_a_transfer_shorter_than_a_cycle_is_in_the_timeline(builder: Builder) -> None:
+    b, grid = builder, builder.grid(1)
+    programs_of(b.device).timeline = True
+    a, out = b.tensor(torch.ones(1, 1, 32, 32)), b.tensor(torch.zeros(1, 1, 32, 32))
+    addresses = [a.buffer_address(), out.buffer_address()]
+    kernel = b.kernel("few_bytes.cpp", "reader", grid, b.accessors(a, out), lambda x, y: addresses)
+    assert b.run([a, out], b.program([kernel], [b.cb(0, grid)])).sum() == 8, "16 bytes of bf16"
+    counts, timeline = kept(b)
+    assert (sum(timeline.dram_read), sum(timeline.dram_written)) == (64, 16)
+    assert (counts.total.dram_read_bytes, counts.total.dram_write_bytes) == (64, 16)
 
 
 def test_what_is_read_again_counts_once(builder: Builder) -> None:
