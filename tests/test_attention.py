@@ -11,7 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from harness.case import Case, Inputs
-from harness.check import Bench, run_check
+from harness.check import run_check
 from harness.context import LayerContext
 from harness.costs.chip import P100A, P150
 from harness.dtypes import to_device
@@ -25,6 +25,7 @@ from harness.targets import open_target
 from layer_impls import attention
 from layer_impls.attention import split
 from tests.conftest import run_cli, run_on_the_real_ttnn
+from tests.test_fused import check_moved_tensors
 
 REAL = PRESETS["alpamayo2_super"]
 SMALL = parse_shape("small,head_dim=128,n_heads=6,n_kv_heads=3")
@@ -189,32 +190,13 @@ def test_every_shape_has_a_split(n_kv_heads, group, tokens, head_dim, cache_rows
     assert not found.feeders or (found.blocks == found.units_a_core == 1)
 
 
-def check_moved_tensors(target_name: str) -> None:
-    """Two calls of one prepared layer, the second with S, positions, x and caches that differ, then the first again."""
-    shape = PRESETS["tiny"]
-    first, other = (Inputs.random(Case(shape, S=S, Smax=128, rope_delta=d)) for S, d in ((40, 0), (77, 900)))
-    with open_target(target_name) as target:
-        bench = Bench.prepare(target, parse("attention"), first)
-        before = bench.read(bench.run())
-        bench.context.set_context(77, 900)
-        # The first caches stay, so that these lie elsewhere.
-        caches = other.caches("noise")
-        k, v = (to_device(target.ttnn, target.device, t, "bf16") for t in caches)
-        assert k.buffer_address() != bench.k.buffer_address()
-        moved = Bench(target, other, bench.implementation, bench.context, bench.x, k, v)
-        assert relative_l2(bench.read(moved.run()).reshape(32, -1).double(), other.oracle(*caches).out.double()) < 0.02
-        bench.context.set_context(40, 0)
-        assert torch.equal(bench.read(bench.run()), before)
-        target.exit_code = 0
-
-
 def test_tensors_and_context_may_change_on_the_emulator():
-    check_moved_tensors("emulator")
+    check_moved_tensors("emulator", "attention")
 
 
 @pytest.mark.simulator
 def test_tensors_and_context_may_change_on_the_real_ttnn():
-    code = "from tests.test_attention import check_moved_tensors; check_moved_tensors('simulator')"
+    code = "from tests.test_fused import check_moved_tensors; check_moved_tensors('simulator', 'attention')"
     run_on_the_real_ttnn(code, timeout=600)
 
 

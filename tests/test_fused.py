@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import dataclasses
-
 import pytest
 import torch
 from hypothesis import given, settings
@@ -75,13 +73,12 @@ def assert_right(bench: Bench) -> torch.Tensor:
 
 
 def check_moved_tensors(target_name: str, spec: str = "partly_fused", shape: LayerShape = PRESETS["tiny"]) -> None:
-    """One prepared implementation, two calls: the second with tensors that lie elsewhere, and in another context."""
+    """Two layers of one implementation, the second in another context, with tensors that lie elsewhere."""
     first = Inputs.random(Case(shape, S=40, Smax=128))
-    other = dataclasses.replace(
-        Inputs.random(Case(shape, S=57, Smax=128, rope_delta=900, seed=5)), weights=first.weights
-    )
+    other = Inputs.random(Case(shape, layer=1, S=57, Smax=128, rope_delta=900))
     with open_target(target_name) as target:
         bench = Bench.prepare(target, parse(spec), first)
+        bench.implementation.prepare(1, other.weights)
         before = assert_right(bench)
         bench.context.set_context(other.case.S, other.case.rope_delta)
         moved = bench.elsewhere(other)

@@ -24,7 +24,7 @@ from harness.targets import open_target
 from layer_impls._split_linear import SplitLinear, in_bank_order, share_starts
 from layer_impls._weights import bank_cores, deal, tiles_of, to_banks
 from tests.conftest import run_cli, run_on_the_real_ttnn
-from tests.test_fused import UNEVEN, assert_right, check_trace
+from tests.test_fused import UNEVEN, check_moved_tensors, check_trace
 
 STREAMED = ("swiglu", "linear_residual", "wo_swiglu")
 # The last has the kernels' pieces of both others; these need not be looked at as closely every time.
@@ -78,26 +78,15 @@ def test_the_real_size_passes_on_the_real_ttnn(spec):
     assert done.returncode == 0, done.stdout + done.stderr
 
 
-def check_layers_and_moved_tensors(target_name: str) -> None:
-    """Two layers through one program, the second with tensors that lie elsewhere, then the first again."""
-    first, other = (Inputs.random(Case(PRESETS["tiny"], layer, S=40, Smax=128)) for layer in (0, 1))
+def test_layers_tensors_and_context_may_change_between_calls_on_the_emulator():
     for spec in STREAMED:
-        with open_target(target_name) as target:
-            bench = Bench.prepare(target, parse(spec), first)
-            bench.implementation.prepare(1, other.weights)
-            before = assert_right(bench)
-            assert_right(bench.elsewhere(other))
-            assert torch.equal(assert_right(bench), before)
-
-
-def test_layers_and_tensors_may_change_between_calls_on_the_emulator():
-    check_layers_and_moved_tensors("emulator")
+        check_moved_tensors("emulator", spec)
 
 
 @pytest.mark.simulator
-def test_layers_and_tensors_may_change_between_calls_on_the_real_ttnn():
-    code = "from tests.test_mlp import check_layers_and_moved_tensors as check; check('simulator')"
-    run_on_the_real_ttnn(code)
+def test_layers_tensors_and_context_may_change_between_calls_on_the_real_ttnn():
+    calls = "; ".join(f"check_moved_tensors('simulator', {spec!r})" for spec in STREAMED)
+    run_on_the_real_ttnn(f"from tests.test_fused import check_moved_tensors; {calls}")
 
 
 @pytest.mark.parametrize("spec", EACH)
