@@ -70,10 +70,10 @@ class LinearResidual(OpGraph):
         ttnn, split = self.env.ttnn, self.out
         reader, compute, starts = {}, {}, share_starts(split)
         for group in split.groups:
-            width = len(group.columns)
             for w in group.workers:
-                reader[w.core] = [group.bank, starts[w.core] * TILE_BYTES[split.dtype], width, len(w.units)]
-                compute[w.core] = [width, len(w.units), len(w.owned)]
+                work = [len(group.columns), len(w.units)]
+                reader[w.core] = [group.bank, starts[w.core] * TILE_BYTES[split.dtype], *work]
+                compute[w.core] = [*work, len(w.owned)]
         slots = self.out_cbs[-1].tiles // self.out_slot
         sizes = [split.rows, split.unit, len(split.groups), split.parts, split.k, split.n]
         return Program(

@@ -37,19 +37,17 @@ from harness.weights import LayerWeights
 from layer_impls._program import (
     Core,
     Kernel,
-    Leaders,
     Program,
     Rectangle,
     accessor_args,
     buffers,
     check_l1,
     empty_tile_tensor,
-    fp32_bits,
 )
 from layer_impls._split_linear import SplitLinear, in_bank_order, share_starts, stream_cb, teams
 from layer_impls._weights import block_rows
 from layer_impls.op_graph import OpGraph, OpGraphOptions
-from layer_impls.swiglu import gate_up_columns
+from layer_impls.swiglu import gate_up_columns, norm_leaders
 
 
 class WoSwiglu(OpGraph):
@@ -97,7 +95,7 @@ class WoSwiglu(OpGraph):
         return out
 
     def _build_rest(self, o: Any, x: Any) -> Program:
-        ttnn, s, wo, w2 = self.env.ttnn, self.env.shape, self.wo, self.w2
+        ttnn, wo, w2 = self.env.ttnn, self.wo, self.w2
         hidden, starts = wo.n, share_starts(wo, w2)
         reader: dict[Core, list[int]] = {}
         compute: dict[Core, list[int]] = {}
@@ -106,13 +104,10 @@ class WoSwiglu(OpGraph):
                 work = [len(a.units), len(first.columns), len(b.own), len(second.columns)]
                 reader[a.core] = [first.bank, starts[a.core] * TILE_BYTES[wo.dtype], *work]
                 compute[a.core] = [*work, len(a.owned)]
-        grid = Rectangle(0, 0, self.grid.x, self.grid.y)
-        leaders = [core for core in grid.cores if core not in reader][: wo.rows]
-        row: dict[Core, list[int]] = {core: [r] for r, core in enumerate(leaders)}
+        leaders = norm_leaders(self, reader, self.leader_cbs, [])
         first_args, second_args = wo.movement_args(), w2.movement_args()
-        to_leaders = [wo.packed(core) for core in leaders]
+        to_leaders = [wo.packed(core.last) for core in leaders.cores]
         writer = {core: [*first_args[core], *second_args[core], *to_leaders] for core in first_args}
-        corners = [n for core in (grid.last, grid.cores[0]) for n in self._noc(core)]
         blocks = [wo.unit, wo.block, hidden, self.gate_up_block, w2.block, self.slot]
         groups = [wo.rows, wo.unit, len(wo.groups), wo.parts]
         return Program(
@@ -126,13 +121,7 @@ class WoSwiglu(OpGraph):
             semaphores=9,
             fidelity="HiFi2",
             full_sync=wo.rows > 2,  # DEST holds two columns
-            leaders=Leaders(
-                [Rectangle(*core, 1, 1) for core in leaders],
-                self.leader_cbs,
-                Kernel([hidden]),
-                Kernel([wo.rows, hidden, fp32_bits(1 / s.hidden), fp32_bits(s.rms_eps)], row),
-                Kernel([wo.rows, hidden, *corners, len(grid.cores)], row),
-            ),
-            reach=[grid],
+            leaders=leaders,
+            reach=[Rectangle(0, 0, self.grid.x, self.grid.y)],
             everywhere=self.everywhere,
         )

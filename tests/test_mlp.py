@@ -189,12 +189,13 @@ def test_the_cores_of_a_bank_are_in_its_row():
     [
         ("swiglu", "tiny,hidden=8192,tokens=128", "an MLP of 8192 x 256 at 128 tokens takes"),
         ("linear_residual", "tiny,n_heads=512,head_dim=128,tokens=128", "wo of 65536 x 128 at 128 tokens takes"),
+        *((spec, "tiny,tokens=160", "tokens is 160; a linear .* takes 128 at most") for spec in STREAMED),
         ("wo_swiglu", "tiny,hidden=8192,tokens=128", "128 x 8192 of wo and an MLP of 8192 x 256 at 128 tokens takes"),
     ],
 )
-def test_a_shape_that_l1_cannot_hold_says_so(emulator, spec, shape, message):
+def test_a_shape_that_a_core_cannot_hold_says_so(emulator, spec, shape, message):
     shape = parse_shape(shape)
-    env = LayerEnv(emulator.ttnn, emulator.device, shape, LayerContext(emulator.ttnn, emulator.device, shape, 160))
+    env = LayerEnv(emulator.ttnn, emulator.device, shape, LayerContext(emulator.ttnn, emulator.device, shape, 192))
     with pytest.raises(UsageError, match=message):
         parse(f"{spec}:matmul=default,attn=standard").build(env)
 
