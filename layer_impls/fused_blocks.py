@@ -11,7 +11,8 @@ us a layer   predicted by the emulator (bfp8 weights), not measured on silicon; 
 Binds        DRAM in all three; then what follows the last byte: writes of q, K and V; the merge of attention's parts
 CBs          theirs; `layerbench breakdown fused_blocks --l1` lists them
 Weights      theirs, in bank order; as many bytes as before
-Limits       theirs: the strictest is that activations lie whole in the L1 of each core, in qkv_heads and wo_swiglu
+Limits       theirs: the strictest are that activations lie whole in the L1 of each core, in qkv_heads and wo_swiglu,
+             and the 128 tokens of wo_swiglu
 """
 
 from __future__ import annotations

@@ -8,7 +8,8 @@ us a call    65.5 predicted (emulator), 118.5 with bf16 weights; both grids alik
 Binds        DRAM: 61.3 of the 65.5 us are its bytes at 500 GB/s, 2.5 the launch, 1.7 what follows the last weight
 Weights      a core's columns of w1 and w3 side by side, gamma of the norm multiplied in, then its part of w2, all in
              bank order (layer_impls/_weights.py); as many bytes as before at the real shape
-Limits       the norm lies whole in the L1 of each core: hidden up to 5,900 at 64 tokens with inter 4 times that
+Limits       the norm lies whole in the L1 of each core: hidden up to 5,900 at 64 tokens with inter 4 times that. Up to
+             128 tokens: DEST holds two columns
 
 CBs of a core, for R tile rows, K tiles of hidden, and groups as in layer_impls/linear_residual.py
 (indices as in kernels/shared/split_cbs.h and kernels/swiglu/cbs.h)

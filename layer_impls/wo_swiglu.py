@@ -12,7 +12,7 @@ Binds        DRAM: 68.2 of the 72.3 us are its bytes at 500 GB/s, 2.5 the launch
 Weights      a core's part of wo, its columns of w1 and w3 side by side with gamma of the norm multiplied in, its part
              of w2, in bank order (_weights.py); as many bytes as before at the real shape
 Limits       the norm, and a row of x1, lie whole in the L1 of each core: hidden up to 4,128 at 64 tokens with inter 4
-             times that
+             times that. At most 128 tokens: DEST holds two columns
 
 CBs of a core, for R tile rows and K tiles of hidden; each linear's as in layer_impls/linear_residual.py, with its own
 W and A (indices as in kernels/wo_swiglu/plan.h and kernels/shared/norm_leader.h)
