@@ -15,6 +15,7 @@ from typing import Any
 import torch
 
 from harness.dtypes import TILE_BYTES
+from harness.errors import UsageError
 from harness.shape import TILE
 from layer_impls._program import CB_BUDGET, Cb, Core, Rectangle, buffers, check_l1
 from layer_impls._weights import bank_cores, block_rows, deal, tiles_of, to_banks
@@ -49,7 +50,12 @@ class Group:
 
 
 def unit_columns(rows: int, n: int) -> int:
-    """Columns of N that are computed at once: what DEST holds."""
+    """Columns of N that are computed at once: what DEST holds. Raises `UsageError` unless it holds one."""
+    if rows > DEST_TILES:
+        raise UsageError(
+            f"tokens is {rows * TILE}; a linear with its weights in bank order takes {DEST_TILES * TILE} at most, "
+            "as many as DEST holds of a column"
+        )
     return next(columns for columns in range(max(1, DEST_TILES // rows), 0, -1) if n % columns == 0)
 
 

@@ -6,17 +6,17 @@ Core map     two feeders next to each DRAM bank read what the bank holds of K an
              workers, 11 a KV head on 11 x 10 (14 on 13 x 10), each with the queries of a head and a part of its rows:
              13 or 14 tile rows at S 4700. Each worker also merges its part of the output from what all have
 us a call    predicted, not measured on silicon, on 11 x 10 (13 x 10):
-                 S 4700   48.6 (48.8) bf16 cache    37.6 (35.8) bfp8 cache
-                 S 1024   19.1 (19.5)               17.9 (18.7)
+                 S 4700   47.4 (47.6) bf16 cache    36.2 (34.4) bfp8 cache
+                 S 1024   17.8 (18.1)               16.5 (17.3)
              bf16 is bound by DRAM: K and V come at 485 of 500 GB/s, then 3.2 us for the last rows and the merge. bfp8
              is bound by compute: what is left of the softmax when K has come, then the product with V
 Limits       workers whose rows do not fit L1 take them in blocks, and read for themselves, at 344 GB/s; so do cores
              with several heads. At most 32 workers share a head
 Precision    products at HiFi2 into fp32, scores kept in fp32, chunks of V added up in bf16: 1.1 % from an exact
              attention at S 4700, the op graph 2.6 %. HiFi3, which keeps the lowest bit of the queries, gives 0.5 % and
-             takes 49.8 us (bfp8 42.8)
+             takes 1.2 us more (bfp8 5.2)
 
-Versions, predicted us at S 4700 on 11 x 10, bf16 (bfp8)
+Versions, predicted us at S 4700 on 11 x 10, bf16 (bfp8), with a launch 1.3 longer
     95.9 (67.8)  each worker reads its rows of K, then of V, 12 chunks ahead: the last to ask computes alone
     80.1         two chunks ahead: all get their rows at the same pace, 344 GB/s
     52.4 (43.2)  feeders next to the banks; the queries read once a head and passed on

@@ -6,7 +6,8 @@ Core map     K split over the DRAM banks, N over the cores in the NoC row of eac
 us a call    12.0 predicted (emulator), 17.9 with bf16 weights; both grids alike; not measured
 Binds        DRAM: 8.0 of the 12.0 us are its bytes at 500 GB/s, 2.5 the launch, 1.5 what follows the last weight
 Weights      wo in bank order (layer_impls/_weights.py), as many bytes as before at the real shape
-Limits       activations of a group lie in the L1 of each of its cores: q_dim up to 65,536 at 64 tokens
+Limits       activations of a group lie in the L1 of each of its cores: q_dim up to 65,536 at 64 tokens. At most 128
+             tokens: DEST holds a column
 
 CBs of a core, for R tile rows, groups of W columns of activations, units of U output columns, P groups, and cores that
 bring A columns of activations and own O of the output (indices as in kernels/shared/split_cbs.h)
@@ -70,10 +71,10 @@ class LinearResidual(OpGraph):
         ttnn, split = self.env.ttnn, self.out
         reader, compute, starts = {}, {}, share_starts(split)
         for group in split.groups:
-            width = len(group.columns)
             for w in group.workers:
-                reader[w.core] = [group.bank, starts[w.core] * TILE_BYTES[split.dtype], width, len(w.units)]
-                compute[w.core] = [width, len(w.units), len(w.owned)]
+                work = [len(group.columns), len(w.units)]
+                reader[w.core] = [group.bank, starts[w.core] * TILE_BYTES[split.dtype], *work]
+                compute[w.core] = [*work, len(w.owned)]
         slots = self.out_cbs[-1].tiles // self.out_slot
         sizes = [split.rows, split.unit, len(split.groups), split.parts, split.k, split.n]
         return Program(

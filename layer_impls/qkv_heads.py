@@ -5,7 +5,7 @@ Core map     two cores a head of 128, each with half of its columns, of both rot
              A head of 64 has one core, and where cores are short, any head. A core's columns of wqkv stream from one
              DRAM bank, next to which it sits where there is room. The two cores of a head exchange sums of squares. Two
              cores, idle ones if there are any, read x and multicast it to all others, one on each NoC
-us a call    19.9 predicted by the emulator (bf16 weights: 31.5), not measured on silicon: launch 2.6, stream 14.1 at
+us a call    20.0 predicted by the emulator (bf16 weights: 31.5), not measured on silicon: launch 2.6, stream 14.1 at
              479 GB/s, and 3.2 after its last tile, of which the writes of q, K and V, all at once, are 1.0
 Weights      wqkv by core (layer_impls/_weights.py), with gamma of the input norm multiplied in; 1 / rms is applied to
              the product. Padded only where banks get unequal numbers of cores

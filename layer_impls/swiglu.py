@@ -8,7 +8,8 @@ us a call    65.5 predicted (emulator), 118.5 with bf16 weights; both grids alik
 Binds        DRAM: 61.3 of the 65.5 us are its bytes at 500 GB/s, 2.5 the launch, 1.7 what follows the last weight
 Weights      a core's columns of w1 and w3 side by side, gamma of the norm multiplied in, then its part of w2, all in
              bank order (layer_impls/_weights.py); as many bytes as before at the real shape
-Limits       the norm lies whole in the L1 of each core: hidden up to 5,900 at 64 tokens with inter 4 times that
+Limits       the norm lies whole in the L1 of each core: hidden up to 5,900 at 64 tokens with inter 4 times that. Up to
+             128 tokens: DEST holds two columns
 
 CBs of a core, for R tile rows, K tiles of hidden, and groups as in layer_impls/linear_residual.py
 (indices as in kernels/shared/split_cbs.h and kernels/swiglu/cbs.h)
@@ -31,6 +32,7 @@ results, not 8; one output column a unit, 0.2 us less with 12 cores more, half a
 
 from __future__ import annotations
 
+from collections.abc import Container, Sequence
 from typing import Any
 
 import torch
@@ -40,6 +42,7 @@ from harness.implementation import LayerEnv
 from harness.shape import TILE
 from harness.weights import LayerWeights
 from layer_impls._program import (
+    Cb,
     Core,
     Kernel,
     Program,
@@ -61,6 +64,26 @@ def gate_up_columns(weights: LayerWeights) -> torch.Tensor:
     gamma = weights.norm2.float()[:, None]
     columns = torch.stack([tiles_of(w.float() * gamma) for w in (weights.w1, weights.w3)], 2)
     return columns.transpose(0, 1).flatten(1, 2)
+
+
+def norm_leaders(layer: OpGraph, taken: Container[Core], cbs: Sequence[Cb], reader_args: Sequence[int]) -> Team:
+    """A core a tile row, none of `taken`, that norms the row and multicasts it to the grid (kernels/shared/norm_*.h).
+
+    reader_args: compile-time, of its reader, after the tiles of a row.
+    """
+    s, grid = layer.env.shape, Rectangle(0, 0, layer.grid.x, layer.grid.y)
+    sizes = [s.tokens // TILE, s.hidden // TILE]
+    cores = [core for core in grid.cores if core not in taken][: sizes[0]]
+    row: dict[Core, list[int]] = {core: [r] for r, core in enumerate(cores)}
+    corners = [n for core in (grid.last, grid.cores[0]) for n in layer._noc(core)]
+    return Team(
+        [Rectangle(*core, 1, 1) for core in cores],
+        cbs,
+        Kernel([sizes[1], *reader_args], row),
+        Kernel([*sizes, fp32_bits(1 / s.hidden), fp32_bits(s.rms_eps)], row),
+        Kernel([*sizes, *corners, len(grid.cores)], row),
+        files="leader_",
+    )
 
 
 class Swiglu(OpGraph):
@@ -100,33 +123,21 @@ class Swiglu(OpGraph):
         return self.mlp_program.launch([x1, w, x2], [w.buffer_address(), at], [at, x2.buffer_address()])
 
     def _build_mlp(self, x1: Any) -> Program:
-        ttnn, s, split, hidden = self.env.ttnn, self.env.shape, self.mlp, self.mlp.n
+        ttnn, split, hidden = self.env.ttnn, self.mlp, self.mlp.n
         accessor = accessor_args(ttnn, x1)
         reader, compute, starts = {}, {}, share_starts(split)
         for group in split.groups:
-            width = len(group.columns)
             for w in group.workers:
-                offset = starts[w.core] * TILE_BYTES[split.dtype]
-                reader[w.core] = [group.bank, offset, len(w.own), width, len(w.units)]
-                compute[w.core] = [len(w.own), width, len(w.units), len(w.owned)]
-        grid = Rectangle(0, 0, self.grid.x, self.grid.y)
-        leaders = [core for core in grid.cores if core not in reader][: split.rows]
-        row: dict[Core, list[int]] = {core: [r] for r, core in enumerate(leaders)}
-        corners = [*self._noc(grid.last), *self._noc(grid.cores[0]), len(grid.cores)]
+                work = [len(w.own), len(group.columns), len(w.units)]
+                reader[w.core] = [group.bank, starts[w.core] * TILE_BYTES[split.dtype], *work]
+                compute[w.core] = [*work, len(w.owned)]
         shape = [hidden, self.mlp_block, split.unit, split.block, self.mlp_slot]
         slots = self.mlp_cbs[-1].tiles // self.mlp_slot
         return Program(
             ttnn,
             "swiglu",
             [
-                Team(
-                    [Rectangle(*core, 1, 1) for core in leaders],
-                    self.leader_cbs,
-                    Kernel([hidden, *accessor], row),
-                    Kernel([split.rows, hidden, fp32_bits(1 / s.hidden), fp32_bits(s.rms_eps)], row),
-                    Kernel([split.rows, hidden, *corners], row),
-                    files="leader_",
-                ),
+                norm_leaders(self, reader, self.leader_cbs, accessor),
                 Team(
                     [group.rectangle for group in split.groups],
                     self.mlp_cbs,
@@ -137,10 +148,10 @@ class Swiglu(OpGraph):
                         split.movement_args(),
                     ),
                     fidelity="HiFi2",
-                    full_sync=split.rows > 2,
+                    full_sync=split.rows > 2,  # DEST holds two columns
                 ),
             ],
             semaphores=2 + split.rows,
-            reach=[grid],
+            reach=[Rectangle(0, 0, self.grid.x, self.grid.y)],
             everywhere=self.norm_cb,
         )

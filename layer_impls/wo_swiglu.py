@@ -12,7 +12,7 @@ Binds        DRAM: 68.2 of the 72.3 us are its bytes at 500 GB/s, 2.5 the launch
 Weights      a core's part of wo, its columns of w1 and w3 side by side with gamma of the norm multiplied in, its part
              of w2, in bank order (_weights.py); as many bytes as before at the real shape
 Limits       the norm, and a row of x1, lie whole in the L1 of each core: hidden up to 4,128 at 64 tokens with inter 4
-             times that
+             times that. At most 128 tokens: DEST holds two columns
 
 CBs of a core, for R tile rows and K tiles of hidden; each linear's as in layer_impls/linear_residual.py, with its own
 W and A (indices as in kernels/wo_swiglu/plan.h and kernels/shared/norm_leader.h)
@@ -44,12 +44,11 @@ from layer_impls._program import (
     buffers,
     check_l1,
     empty_tile_tensor,
-    fp32_bits,
 )
 from layer_impls._split_linear import SplitLinear, in_bank_order, share_starts, stream_cb, teams
 from layer_impls._weights import block_rows
 from layer_impls.op_graph import OpGraph, OpGraphOptions
-from layer_impls.swiglu import gate_up_columns
+from layer_impls.swiglu import gate_up_columns, norm_leaders
 
 
 class WoSwiglu(OpGraph):
@@ -97,7 +96,7 @@ class WoSwiglu(OpGraph):
         return out
 
     def _build_rest(self, o: Any, x: Any) -> Program:
-        ttnn, s, wo, w2 = self.env.ttnn, self.env.shape, self.wo, self.w2
+        ttnn, wo, w2 = self.env.ttnn, self.wo, self.w2
         hidden, starts = wo.n, share_starts(wo, w2)
         reader: dict[Core, list[int]] = {}
         compute: dict[Core, list[int]] = {}
@@ -106,27 +105,17 @@ class WoSwiglu(OpGraph):
                 work = [len(a.units), len(first.columns), len(b.own), len(second.columns)]
                 reader[a.core] = [first.bank, starts[a.core] * TILE_BYTES[wo.dtype], *work]
                 compute[a.core] = [*work, len(a.owned)]
-        grid = Rectangle(0, 0, self.grid.x, self.grid.y)
-        leaders = [core for core in grid.cores if core not in reader][: wo.rows]
-        row: dict[Core, list[int]] = {core: [r] for r, core in enumerate(leaders)}
+        leaders = norm_leaders(self, reader, self.leader_cbs, [])
         first_args, second_args = wo.movement_args(), w2.movement_args()
-        to_leaders = [wo.packed(core) for core in leaders]
+        to_leaders = [wo.packed(core.last) for core in leaders.cores]
         writer = {core: [*first_args[core], *second_args[core], *to_leaders] for core in first_args}
-        corners = [n for core in (grid.last, grid.cores[0]) for n in self._noc(core)]
         blocks = [wo.unit, wo.block, hidden, self.gate_up_block, w2.block, self.slot]
         groups = [wo.rows, wo.unit, len(wo.groups), wo.parts]
         return Program(
             ttnn,
             "wo_swiglu",
             [
-                Team(
-                    [Rectangle(*core, 1, 1) for core in leaders],
-                    self.leader_cbs,
-                    Kernel([hidden]),
-                    Kernel([wo.rows, hidden, fp32_bits(1 / s.hidden), fp32_bits(s.rms_eps)], row),
-                    Kernel([wo.rows, hidden, *corners, len(grid.cores)], row),
-                    files="leader_",
-                ),
+                leaders,
                 Team(
                     [group.rectangle for group in wo.groups],
                     self.cbs,
@@ -134,10 +123,10 @@ class WoSwiglu(OpGraph):
                     Kernel([wo.rows, *blocks, wo.parts], compute),
                     Kernel([*groups, wo.k, hidden, *accessor_args(ttnn, o, x)], writer),
                     fidelity="HiFi2",
-                    full_sync=wo.rows > 2,
+                    full_sync=wo.rows > 2,  # DEST holds two columns
                 ),
             ],
             semaphores=9,
-            reach=[grid],
+            reach=[Rectangle(0, 0, self.grid.x, self.grid.y)],
             everywhere=self.everywhere,
         )

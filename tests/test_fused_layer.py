@@ -12,6 +12,7 @@ import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from harness import battery
 from harness.case import Case, Inputs
 from harness.check import Bench, CheckResult, run_check
 from harness.context import LayerContext
@@ -29,9 +30,9 @@ from layer_impls._l1 import Use, share
 from layer_impls._layer_plan import QKV_WEIGHTS, WO_WEIGHTS, plan
 from layer_impls._program import Shared
 from layer_impls.fused_layer import FusedLayer
-from tests.conftest import run_cli, run_on_the_real_ttnn
+from tests.conftest import run_battery_on_the_real_ttnn, run_cli
 from tests.test_cli import run_main
-from tests.test_fused import UNEVEN, assert_right, check_moved_tensors, check_trace
+from tests.test_fused import CHANGES, UNEVEN
 
 GRIDS = ((11, 10), (13, 10))
 TINY = Case(PRESETS["tiny"], S=40, Smax=128)
@@ -125,16 +126,23 @@ def test_the_real_size_passes_on_the_real_ttnn(seq_len):
     assert done.returncode == 0, done.stdout + done.stderr
 
 
-@pytest.mark.parametrize("check_changes", [check_moved_tensors, check_trace])
-def test_tensors_and_context_may_change_between_calls(check_changes):
-    check_changes("emulator", "fused_layer")
+@pytest.mark.parametrize("test", CHANGES)
+def test_tensors_and_context_may_change_between_calls(test):
+    getattr(battery, test)("emulator", parse("fused_layer"))
 
 
 @pytest.mark.simulator
-@pytest.mark.parametrize("check_changes", ["check_moved_tensors", "check_trace"])
-def test_tensors_and_context_may_change_between_calls_of_the_real_ttnn(check_changes):
-    code = f"from tests.test_fused import {check_changes}; {check_changes}('simulator', 'fused_layer')"
-    run_on_the_real_ttnn(code)
+@pytest.mark.parametrize("test", CHANGES)
+def test_tensors_and_context_may_change_between_calls_of_the_real_ttnn(test):
+    run_battery_on_the_real_ttnn(test, "fused_layer")
+
+
+def assert_right(bench: Bench) -> torch.Tensor:
+    """Run once and judge output, keys and values by the oracle; returns the output."""
+    wrong: list[str] = []
+    out = battery.judged(bench, "layer", wrong)
+    assert not wrong, wrong
+    return out
 
 
 def test_layers_in_a_row_share_a_program_whatever_each_has_of_its_own(emulator):
