@@ -8,7 +8,7 @@ compare: .venv/.ready
 	.venv/bin/layerbench compare $(COMPARE)
 
 test: .venv-test/.ready
-	.venv-test/bin/python -m pytest -n 2 --dist loadgroup $(PYTEST)
+	.venv-test/bin/python -m pytest -n 2 --dist loadfile $(PYTEST)
 
 lint: .venv-test/.ready
 	.venv-test/bin/ruff check .

@@ -13,6 +13,9 @@ from collections.abc import Iterator
 from pathlib import Path
 
 os.environ.setdefault("OMP_NUM_THREADS", "1")  # before torch reads it: tensors are small, and workers share the cores
+# Two workers of xdist may run the real ttnn at a time: each keeps the kernels it compiles to itself.
+if worker := os.environ.get("PYTEST_XDIST_WORKER"):
+    os.environ.setdefault("TT_METAL_CACHE", str(Path.home() / ".cache" / f"layerbench-tt-metal-{worker}"))
 
 import pytest
 import torch
@@ -48,15 +51,11 @@ def seeded() -> None:
     torch.manual_seed(0)
 
 
-@pytest.hookimpl(tryfirst=True)  # before xdist looks for the groups
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     reason = simulator_missing()
     for item in items:
-        simulated = item.get_closest_marker("simulator")
-        if reason and simulated:
+        if reason and item.get_closest_marker("simulator"):
             item.add_marker(pytest.mark.skip(reason=reason))
-        # A worker of xdist takes whole files, for the sake of their fixtures, and one of them all that use a simulator.
-        item.add_marker(pytest.mark.xdist_group("simulator" if simulated else item.module.__name__))
 
 
 @pytest.fixture

@@ -51,7 +51,7 @@ def simulate(path: Path) -> dict[str, torch.Tensor]:
     root = Path(__file__).parents[2]
     command = [sys.executable, "-c", RUN, str(path)]
     done = subprocess.run(
-        command, env={**os.environ, **settings}, cwd=root, timeout=500, capture_output=True, text=True
+        command, env={**os.environ, **settings}, cwd=root, timeout=1500, capture_output=True, text=True
     )
     assert path.exists(), done.stdout[-2000:] + done.stderr[-2000:]
     outputs: dict[str, torch.Tensor] = torch.load(path)

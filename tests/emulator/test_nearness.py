@@ -14,6 +14,7 @@ from harness.emulator.numerics import matmul
 from harness.emulator.ttnn import Device
 from tests.emulator import block_floats
 from tests.emulator.cases import CASES, kernel, linear, run
+from tests.emulator.refused import REFUSED
 
 pytestmark = pytest.mark.simulator
 
@@ -101,3 +102,7 @@ def test_host_conversion_is_the_real_one(name: str, simulated: dict[str, Any]) -
     values = block_floats.samples()
     ours = decode(encode(values, dtype, Layout.TILE, Rounding.HOST), values.shape, dtype, Layout.TILE)
     assert torch.equal(ours.float(), simulated["blocks"][name].float())
+
+
+def test_the_real_ttnn_refuses_the_same(simulated: dict[str, Any]) -> None:
+    assert set(simulated["refused"]) == REFUSED
