@@ -27,7 +27,7 @@ from harness.strategies import cases
 from harness.targets import Target, open_target
 from layer_impls import _layer_plan
 from layer_impls._l1 import Use, share
-from layer_impls._layer_plan import QKV_WEIGHTS, WO_WEIGHTS, plan
+from layer_impls._layer_plan import QKV_WEIGHTS, WO_WEIGHTS, plan_layer
 from layer_impls._program import Shared
 from layer_impls.fused_layer import FusedLayer
 from tests.conftest import run_battery_on_the_real_ttnn, run_cli
@@ -222,7 +222,7 @@ def test_a_wider_grid_maps_what_a_smaller_one_cannot():
 def test_a_cache_too_long_for_a_prepared_layer_says_so(emulator):
     layer = layer_on(emulator, "tiny", 128)
     with pytest.raises(UsageError, match="a cache of 262144 rows in one program takes .* use fused_blocks"):
-        plan(layer, 1 << 18)
+        plan_layer(layer, 1 << 18)
 
 
 # x beside the weights that it is multiplied by; what other cores send of wo's product beside wo.
