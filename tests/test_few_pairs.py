@@ -118,7 +118,7 @@ def test_the_real_shape_is_drawn_once_and_the_smallest_often():
 def test_draws_differ_where_few_queries_make_up_the_error():
     first = Inputs.random(FEW_PAIRS)
     k, v = first.caches("sevens")
-    inputs = dataclasses.replace(second_layer(first), x=first.x)
+    inputs = dataclasses.replace(second_layer(first)[1], x=first.x)
     want = inputs.oracle(k, v)
     alone, bar = inputs.bar(k, v).out, inputs.bar(k, v, want.q).out
     assert torch.equal(bar[:1], alone), "the first draw is the op graph's own"
