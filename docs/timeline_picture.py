@@ -52,8 +52,8 @@ def end(threads: dict[str, list[Event]]) -> float:
     return max(e["ts"] + e["dur"] for slices in threads.values() for e in slices)
 
 
-def draw_threads(axes: Any, cores: dict[str, dict[str, list[Event]]], start: float) -> None:
-    """A row a thread: above its phases, below what it did."""
+def draw_threads(axes: Any, cores: dict[str, dict[str, list[Event]]], start: float, last: float) -> None:
+    """A row a thread, from `start` for `last` us: above its phases, named where there is room, below what it did."""
     labels = []
     for core, threads in cores.items():
         for thread, slices in threads.items():
@@ -63,7 +63,7 @@ def draw_threads(axes: Any, cores: dict[str, dict[str, list[Event]]], start: flo
                 x, width = e["ts"] - start, e["dur"]
                 if e["cat"] == "phase":
                     axes.barh(row - 0.3, width, 0.26, x, color="#f7f4ea", edgecolor="#8a8570", linewidth=0.4)
-                    if width > 0.07 * len(e["name"]):
+                    if width > 0.0095 * last * len(e["name"]):
                         axes.text(x + width / 2, row - 0.3, e["name"], ha="center", va="center", fontsize=6)
                 else:
                     axes.barh(row + 0.12, width, 0.52, x, color=COLOURS[e["name"]])
@@ -82,7 +82,7 @@ def draw_dram(axes: Any, counters: list[Event], start: float) -> None:
     axes.set_ylabel("DRAM\nGB/s", fontsize=7)
     axes.tick_params(labelsize=7)
     axes.legend(fontsize=6, frameon=False, loc="upper right", ncols=2)
-    axes.set_ylim(0, 420)
+    axes.set_ylim(0, 600)
     for side in ("top", "right"):
         axes.spines[side].set_visible(False)
 
@@ -101,9 +101,9 @@ def main(source: str, target: str, *names: str) -> None:
         by_end = sorted((core for core in cores if len(cores[core]) == most), key=lambda core: end(cores[core]))
         launch = next(e for e in events if e["name"] == "launch" and e["pid"] == pid)
         start = launch["ts"] + launch["dur"]
-        draw_threads(axes, {core: cores[core] for core in (by_end[-1], by_end[0])}, start)
-        draw_dram(dram, [e for e in events if e["ph"] == "C" and e["pid"] == pid], start)
         last = end(cores[by_end[-1]]) - start
+        draw_threads(axes, {core: cores[core] for core in (by_end[-1], by_end[0])}, start, last)
+        draw_dram(dram, [e for e in events if e["ph"] == "C" and e["pid"] == pid], start)
         for a in (axes, dram):
             a.set_xlim(0, last * 1.01)
         axes.set_title(
