@@ -44,6 +44,11 @@ def test_random_legal_shapes_pass_on_the_emulator(case, grid):
     check(case, grid=grid)
 
 
+def test_a_token_between_two_keys_is_no_alarm():
+    """Most of the error is one token's, in the op graph's model at another token."""
+    check(Case(LayerShape(128, 384, 3, 3, 64, 64), layer=60, S=1, Smax=160, seed=4, inputs="large_keys"))
+
+
 @pytest.mark.parametrize("shape", MAPPINGS)
 def test_each_way_to_map_heads_passes_on_the_emulator(shape):
     check(Case(parse_shape(shape), S=40, Smax=128))
