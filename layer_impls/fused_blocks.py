@@ -4,10 +4,10 @@ Replaces     everything: 19 ops become 3
 Core map     of each program its own: layer_impls/{qkv_heads,attention,wo_swiglu}.py
 us a layer   predicted by the emulator (bfp8 weights), not measured on silicon; in parentheses the least its bytes need
                  S     cache   11x10   13x10            qkv_heads   attention   wo_swiglu
-                 1024  bf16    110.1   110.6   (89.9)   20.0        17.8        72.3
-                 1024  bfp8    108.6   109.5   (85.7)   19.7        16.5        72.3
-                 4700  bf16    139.7   140.1  (120.1)   20.0        47.4        72.3
-                 4700  bfp8    128.3   126.6  (101.8)   19.7        36.2        72.3     (11x10)
+                 1024  bf16    110.3   110.8   (89.9)   20.2        17.8        72.3
+                 1024  bfp8    108.8   109.7   (85.7)   19.9        16.5        72.3
+                 4700  bf16    139.9   140.4  (120.1)   20.2        47.4        72.3
+                 4700  bfp8    128.5   126.8  (101.8)   19.9        36.2        72.3     (11x10)
 Binds        DRAM in all three; then what follows the last byte: writes of q, K and V; the merge of attention's parts
 CBs          theirs; `layerbench breakdown fused_blocks --l1` lists them
 Weights      theirs, in bank order; as many bytes as before
