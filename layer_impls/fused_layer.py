@@ -10,8 +10,8 @@ Hands over   q to the workers of its head, own K and V through the caches, o to 
 Stream       a bank is read in one order: wqkv, K and V, wo, w1 and w3, w2. Whoever has asked for the last of one tells
              the next readers, so that nothing comes before what is needed earlier, and the bank never waits: wo has
              memory of its own and comes while attention ends, the others have that of the scores
-us a layer   predicted by the emulator (bfp8 weights, Smax 8192), not measured on silicon, on 11 x 10 (13 x 10); then the
-             least its bytes need
+us a layer   predicted by the emulator (bfp8 weights, Smax 8192), not measured on silicon, on 11 x 10
+             (13 x 10); then the least its bytes need
                  S 4700   127.7 (126.9), 120.1   bf16 cache    116.5 (120.4), 101.8   bfp8 cache
                  S 1024    99.2  (99.2),  89.9                  98.7 (103.5),  85.7
 Binds        DRAM, at 500 GB/s from 28 to 124 us: 94 % of the floor. Above it are the launch, 2.9; wqkv and K, which
