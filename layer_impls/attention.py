@@ -125,6 +125,11 @@ class Split:
         ]
 
 
+def scale_bits(shape: LayerShape) -> int:
+    """The scale of the scores as the SFPU takes it: the upper half of an fp32, rounded."""
+    return fp32_bits(shape.head_dim**-0.5) + (1 << 15) >> 16
+
+
 def splits(shape: LayerShape, cores: int, banks: int, Smax: int) -> Iterator[Split]:
     """Best first: fewest units a head with blocks of a chunk at least, then the largest block.
 
@@ -211,7 +216,6 @@ class Attention(OpGraph):
         banks = self.env.device.dram_grid_size().x
         own_rows, D, R, B, W = s.tokens // TILE, split.head_tiles, split.rows, split.block, split.workers
         mapping = [split.units, split.units_a_head, split.feeders, banks, split.feed_slot, FEED_SLOTS]
-        scale = fp32_bits(s.head_dim**-0.5) + (1 << 15) >> 16
         return Program(
             ttnn,
             "attention",
@@ -220,7 +224,7 @@ class Attention(OpGraph):
                     [whole],
                     split.cbs(self.env.cache_dtype),
                     Kernel([R, D, B, W, own_rows, *mapping, *accessor_args(ttnn, *reads)], reader),
-                    Kernel([R, D, B, W, *split.owned, scale, int(split.blocks > 1)], compute),
+                    Kernel([R, D, B, W, *split.owned, scale_bits(s), int(split.blocks > 1)], compute),
                     Kernel([R, D, W, *split.owned, own_rows, s.n_heads, *mapping, *accessor_args(ttnn, out)], writer),
                     fidelity="HiFi2",
                 )

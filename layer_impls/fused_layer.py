@@ -42,18 +42,13 @@ from __future__ import annotations
 
 from typing import Any
 
-from harness.dtypes import TILE_BYTES
 from harness.implementation import LayerEnv, NoOptions
 from harness.shape import TILE
 from layer_impls._layer_plan import FEED, QKV_WEIGHTS, WEIGHTS, WO_WEIGHTS, Plan, plan_layer
 from layer_impls._program import Core, Kernel, Program, Rectangle, Team, accessor_args, empty_tile_tensor, fp32_bits
-from layer_impls._split_linear import share_starts
-from layer_impls._weights import deal
-from layer_impls.attention import FEEDERS
+from layer_impls.attention import FEEDERS, scale_bits
 from layer_impls.fused_blocks import FusedBlocks
-from layer_impls.qkv_heads import CHUNKS, SLOT_ROWS, Share
-
-NOT_LEADING = [0] * 6  # instead of the args of a leader of x
+from layer_impls.qkv_heads import CHUNKS, SLOT_ROWS
 
 
 class FusedLayer(FusedBlocks):
@@ -63,6 +58,7 @@ class FusedLayer(FusedBlocks):
         super().__init__(env, options)
         self.stream_slot = 1 << (self.slot - 1).bit_length()  # a size that others' memory is a multiple of
         self.plans: dict[int, Plan] = {env.context.Smax: plan_layer(self, env.context.Smax)}  # by rows of the cache
+        self.feeder_places = [self._place(core) for core in self._feeders(FEEDERS)]
         self.layer_programs: dict[int, Program] = {}
 
     def plan(self) -> list[str]:
@@ -84,35 +80,31 @@ class FusedLayer(FusedBlocks):
         tables = [context.cos, context.sin, w["q_norm"], w["k_norm"], w["scalers"]]
         reads = [x, w["wqkv"], k_cache, v_cache, context.valid_rows, w["rest"]]
         if Smax not in self.layer_programs:
-            self.plans.setdefault(Smax, plan_layer(self, Smax))
+            if Smax not in self.plans:
+                self.plans[Smax] = plan_layer(self, Smax)
             self.layer_programs[Smax] = self._build_layer(self.plans[Smax], x, k_cache, w["q_norm"])
         moved = [t.buffer_address() for t in (x, *tables, k_cache, v_cache)]
-        feeders = [self._place(core) for core in self._feeders(FEEDERS)]
         return self.layer_programs[Smax].launch(
             [*reads, *tables, out],
             [*(t.buffer_address() for t in reads), Smax // TILE],
-            [*moved, Smax // TILE, out.buffer_address(), *feeders],
+            [*moved, Smax // TILE, out.buffer_address(), *self.feeder_places],
         )
 
     def _build_layer(self, plan: Plan, x: Any, cache: Any, gamma: Any) -> Program:
         ttnn, s, wo, w2 = self.env.ttnn, self.env.shape, self.wo, self.w2
         split, roles, qkv, context = plan.split, plan.roles, self.qkv_plan, self.env.context
-        d, rows, hidden = s.head_dim // TILE, s.tokens // TILE, s.hidden // TILE
-        chunk, banks = -(-hidden // CHUNKS), self.env.device.dram_grid_size().x
+        rows, hidden, banks = s.tokens // TILE, s.hidden // TILE, self.env.device.dram_grid_size().x
         R, D, B, W = split.rows, split.head_tiles, split.block, split.workers
 
-        heads = [s.n_heads, s.n_kv_heads, d, rows, qkv.parts, hidden]
         feed = [split.feed_slot, plan.slots(FEED, split.feed_slot)]
         mapping = [split.units, split.units_a_head, split.feeders, banks, *feed]
         blocks = [wo.unit, wo.block, hidden, self.gate_up_block, w2.block, self.stream_slot]
         slots = [plan.slots(WEIGHTS, self.stream_slot), plan.slots(WO_WEIGHTS, wo.unit * wo.block)]
-        scale = fp32_bits(s.head_dim**-0.5) + (1 << 15) >> 16
-        reader = [hidden, rows, chunk, SLOT_ROWS, self.columns, plan.slots(QKV_WEIGHTS, SLOT_ROWS * self.columns)]
-        reader += [*accessor_args(ttnn, x), R, D, B, W, rows, *mapping, len(qkv.cores.cores), *blocks, *slots]
+        qkv_slots = plan.slots(QKV_WEIGHTS, SLOT_ROWS * self.columns)
+        reader, compute, writer = self._qkv_compile_time(qkv_slots, x, context.cos, gamma, cache)
+        reader += [R, D, B, W, rows, *mapping, len(qkv.cores.cores), *blocks, *slots]
         reader += accessor_args(ttnn, cache, cache, context.valid_rows)
-        compute = [*heads, SLOT_ROWS, *map(fp32_bits, (1 / s.hidden, s.rms_eps / TILE / qkv.parts))]
-        compute += [R, D, B, W, *split.owned, scale, *blocks, wo.parts]
-        writer = [*heads, chunk, *accessor_args(ttnn, x, context.cos, gamma, cache)]
+        compute += [R, D, B, W, *split.owned, scale_bits(s), *blocks, wo.parts]
         writer += [s.group, R, D, W, *split.owned, *mapping, wo.unit, len(wo.groups), wo.parts, hidden]
         args = self._runtime_args(plan)
 
@@ -138,25 +130,17 @@ class FusedLayer(FusedBlocks):
     def _runtime_args(self, plan: Plan) -> dict[Core, tuple[list[int], list[int], list[int]]]:
         """Of reader, compute and writer, for workers and feeders."""
         s, qkv, split, roles, place = self.env.shape, self.qkv_plan, plan.split, plan.roles, self._place
-        W, hidden = split.workers, s.hidden // TILE
-        shares = {share.core: share for share in qkv.shares}
-        x_cores, head_bytes = qkv.cores.cores, hidden * self.columns * TILE_BYTES[self.env.weight_dtype]
-        first, last, others = self._noc(x_cores[0]), self._noc(qkv.cores.last), len(x_cores) - 1
-        lead_0, lead_1 = [1, *first, *last, others], [1, *last, *first, others]
+        W = split.workers
+        x_cores, qkv_args = qkv.cores.cores, self._qkv_runtime((*roles.feeders, *roles.workers))
         rest = self._rest_args(plan)
         args = {}
-        for core in (*roles.feeders, *roles.workers):
-            share = shares.get(core, Share(core, 0, 0, range(0), 0, core))
-            own, here = [share.heads.start, len(share.heads), share.part], int(core in x_cores)
-            squared = deal(hidden, qkv.parts)[share.part]
+        for core, (reader, compute, writer) in qkv_args.items():
+            share, here = qkv.share(core), int(core in x_cores)
             reader_rest, compute_rest, writer_rest, owned = rest.get(core, ([0] * 8, [0] * 6, [0], range(0)))
-            reader = [share.bank, share.heads_before * head_bytes, len(share.heads)]
-            reader += lead_0 if core == qkv.leaders[0] else NOT_LEADING
-            reader += [place(feeder) for feeder, (bank, _) in roles.feeders.items() if bank == share.bank]
+            reader = [*reader, *(place(f) for f, (bank, _) in roles.feeders.items() if bank == share.bank)]
             reader += [here, *reader_rest]
-            compute = [*own, squared.start, squared.stop, *compute_rest]
-            writer = [*own, *self._noc(share.partner), *(lead_1 if core == qkv.leaders[1] else NOT_LEADING)]
-            writer += [owned.start, len(owned), here]
+            compute = [*compute, *compute_rest]
+            writer = [*writer, owned.start, len(owned), here]
             for head in (head for head in share.heads if head < s.n_heads):
                 unit = head // s.group * split.units_a_head
                 writer += map(place, roles.attending[unit * W : (unit + split.units_a_head) * W])
@@ -179,22 +163,21 @@ class FusedLayer(FusedBlocks):
 
     def _rest_args(self, plan: Plan) -> dict[Core, tuple[list[int], list[int], list[int], range]]:
         """Of what follows the attention, for reader, compute and writer; and the owned columns."""
-        wo, w2 = self.wo, self.w2
-        starts, first_args, second_args = share_starts(wo, w2), wo.movement_args(), w2.movement_args()
+        wo = self.wo
+        (reader, compute), first_args, second_args = self._rest_runtime(), wo.movement_args(), self.w2.movement_args()
         leaders = [wo.packed(core) for core in plan.roles.leaders]
         chunks = -(-wo.n // -(-wo.n // CHUNKS))
         args = {}
-        for first, second in zip(wo.groups, w2.groups, strict=True):
-            for a, b in zip(first.workers, second.workers, strict=True):
-                work = [len(a.units), len(first.columns), len(b.own), len(second.columns)]
-                # The semaphore counts chunks of x of NoC 0 before.
-                rows_read = plan.split.feeders + (-(-chunks // 2) if a.core in self.qkv_plan.cores.cores else 0)
-                args[a.core] = (
-                    [1, first.bank, starts[a.core] * TILE_BYTES[wo.dtype], *work, rows_read],
-                    [1, *work, len(a.owned)],
-                    [1, *first_args[a.core], *second_args[a.core], *leaders],
-                    a.owned,
-                )
+        for worker in wo.workers:
+            core = worker.core
+            # The semaphore counts chunks of x of NoC 0 before.
+            rows_read = plan.split.feeders + (-(-chunks // 2) if core in self.qkv_plan.cores.cores else 0)
+            args[core] = (
+                [1, *reader[core], rows_read],
+                [1, *compute[core]],
+                [1, *first_args[core], *second_args[core], *leaders],
+                worker.owned,
+            )
         return args
 
     def _receivers(self, plan: Plan, unit: int, worker: int) -> list[int]:

@@ -33,6 +33,7 @@ Versions, predicted us at the real shape, 11x10, bfp8 weights
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any
 
@@ -85,6 +86,10 @@ class Plan:
     cores: Rectangle
     shares: tuple[Share, ...]
     leaders: tuple[Core, Core]
+
+    def share(self, core: Core) -> Share:
+        """What it works on; no heads unless it has some."""
+        return next((share for share in self.shares if share.core == core), Share(core, 0, 0, range(0), 0, core))
 
 
 def plan(ttnn: Any, device: Any, shape: LayerShape) -> Plan:
@@ -182,46 +187,43 @@ class QkvHeads(OpGraph):
             *buffers(self.env.cache_dtype, {17: 2 * n}),
         ]
 
-    def _build_qkv(self, x: Any, table: Any, gamma: Any, q: Any, cache: Any) -> Program:
-        ttnn, s, p = self.env.ttnn, self.env.shape, self.qkv_plan
-        d, rows, k_tiles = s.head_dim // TILE, s.tokens // TILE, s.hidden // TILE
-        cores = p.cores.cores
-        first, last = self._noc(cores[0]), self._noc(p.cores.last)
+    def _qkv_runtime(self, cores: Iterable[Core]) -> dict[Core, tuple[list[int], list[int], list[int]]]:
+        """Runtime args of kernels/qkv_heads/{reader,compute,writer}.h on these cores, with heads or without."""
+        p, k_tiles = self.qkv_plan, self.env.shape.hidden // TILE
+        x_cores = p.cores.cores
+        first, last, others = self._noc(x_cores[0]), self._noc(p.cores.last), len(x_cores) - 1
         # The rectangle in the direction of each NoC, and how many cores it has besides the leader.
-        lead_0, lead_1 = [1, *first, *last, len(cores) - 1], [1, *last, *first, len(cores) - 1]
-        no_lead = [0] * len(lead_0)
-        shares = {share.core: share for share in p.shares}
+        lead_0, lead_1, no_lead = [1, *first, *last, others], [1, *last, *first, others], [0] * 6
         head_bytes = k_tiles * self.columns * TILE_BYTES[self.env.weight_dtype]
-        reader: dict[Core, list[int]] = {}
-        compute: dict[Core, list[int]] = {}
-        writer: dict[Core, list[int]] = {}
+        args = {}
         for core in cores:
-            share = shares.get(core, Share(core, 0, 0, range(0), 0, core))
+            share = p.share(core)
             squared = deal(k_tiles, p.parts)[share.part]
             own = [share.heads.start, len(share.heads), share.part]
-            reader[core] = [share.bank, share.heads_before * head_bytes, len(share.heads)]
-            reader[core] += lead_0 if core == p.leaders[0] else no_lead
-            compute[core] = [*own, squared.start, squared.stop]
-            writer[core] = [*own, *self._noc(share.partner), *(lead_1 if core == p.leaders[1] else no_lead)]
-        heads_and_rows = [s.n_heads, s.n_kv_heads, d, rows, p.parts, k_tiles]
+            reader = [share.bank, share.heads_before * head_bytes, len(share.heads)]
+            args[core] = (
+                [*reader, *(lead_0 if core == p.leaders[0] else no_lead)],
+                [*own, squared.start, squared.stop],
+                [*own, *self._noc(share.partner), *(lead_1 if core == p.leaders[1] else no_lead)],
+            )
+        return args
+
+    def _qkv_compile_time(self, slots: int, x: Any, table: Any, gamma: Any, cache: Any) -> tuple[list[int], ...]:
+        """Compile-time args of the same. slots: of the stream of wqkv."""
+        ttnn, s, parts = self.env.ttnn, self.env.shape, self.qkv_plan.parts
+        rows, k_tiles = s.tokens // TILE, s.hidden // TILE
         chunk = -(-k_tiles // CHUNKS)
-        return Program(
-            ttnn,
-            "qkv_heads",
-            [
-                Team(
-                    [p.cores],
-                    self._qkv_cbs(self.slots),
-                    Kernel(
-                        [k_tiles, rows, chunk, SLOT_ROWS, self.columns, self.slots, *accessor_args(ttnn, x)], reader
-                    ),
-                    Kernel(
-                        [*heads_and_rows, SLOT_ROWS, *map(fp32_bits, (1 / s.hidden, s.rms_eps / TILE / p.parts))],
-                        compute,
-                    ),
-                    Kernel([*heads_and_rows, chunk, *accessor_args(ttnn, x, table, gamma, cache, q)], writer),
-                    fidelity="HiFi3",
-                )
-            ],
-            semaphores=3,
+        heads_and_rows = [s.n_heads, s.n_kv_heads, s.head_dim // TILE, rows, parts, k_tiles]
+        return (
+            [k_tiles, rows, chunk, SLOT_ROWS, self.columns, slots, *accessor_args(ttnn, x)],
+            [*heads_and_rows, SLOT_ROWS, *map(fp32_bits, (1 / s.hidden, s.rms_eps / TILE / parts))],
+            [*heads_and_rows, chunk, *accessor_args(ttnn, x, table, gamma, cache)],
         )
+
+    def _build_qkv(self, x: Any, table: Any, gamma: Any, q: Any, cache: Any) -> Program:
+        ttnn, cores = self.env.ttnn, self.qkv_plan.cores
+        words, args = self._qkv_compile_time(self.slots, x, table, gamma, cache), self._qkv_runtime(cores.cores)
+        words[-1].extend(accessor_args(ttnn, q))
+        reader, compute, writer = (Kernel(own, {core: args[core][i] for core in args}) for i, own in enumerate(words))
+        team = Team([cores], self._qkv_cbs(self.slots), reader, compute, writer, fidelity="HiFi3")
+        return Program(ttnn, "qkv_heads", [team], semaphores=3)

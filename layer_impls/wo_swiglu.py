@@ -95,9 +95,10 @@ class WoSwiglu(OpGraph):
         self.env.ttnn.deallocate(o)
         return out
 
-    def _build_rest(self, o: Any, x: Any) -> Program:
-        ttnn, wo, w2 = self.env.ttnn, self.wo, self.w2
-        hidden, starts = wo.n, share_starts(wo, w2)
+    def _rest_runtime(self) -> tuple[dict[Core, list[int]], dict[Core, list[int]]]:
+        """Each worker's share of the weights, for its reader, and of the work, for compute."""
+        wo, w2 = self.wo, self.w2
+        starts = share_starts(wo, w2)
         reader: dict[Core, list[int]] = {}
         compute: dict[Core, list[int]] = {}
         for first, second in zip(wo.groups, w2.groups, strict=True):
@@ -105,6 +106,11 @@ class WoSwiglu(OpGraph):
                 work = [len(a.units), len(first.columns), len(b.own), len(second.columns)]
                 reader[a.core] = [first.bank, starts[a.core] * TILE_BYTES[wo.dtype], *work]
                 compute[a.core] = [*work, len(a.owned)]
+        return reader, compute
+
+    def _build_rest(self, o: Any, x: Any) -> Program:
+        ttnn, wo, w2, hidden = self.env.ttnn, self.wo, self.w2, self.wo.n
+        reader, compute = self._rest_runtime()
         leaders = norm_leaders(self, reader, self.leader_cbs, [])
         first_args, second_args = wo.movement_args(), w2.movement_args()
         to_leaders = [wo.packed(core.last) for core in leaders.cores]
