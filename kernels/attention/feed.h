@@ -93,8 +93,7 @@ inline void send_pages(const Feeder& f, uint32_t coordinates, uint32_t arrived, 
     const uint32_t base = get_read_ptr(CB_FEED);
     uint32_t sent = 0, last_worker = 0, last_pages = 0;
     const auto address_at = [&](uint32_t worker, uint32_t address) {
-        const uint32_t place = get_arg_val<uint32_t>(coordinates + worker);
-        return get_noc_addr(place >> 16, place & 0xFFFF, address);
+        return on_core(get_arg_val<uint32_t>(coordinates + worker), address);
     };
     const auto announce = [&] {
         noc_async_write_flushed_with_trid(1 + (sent - 1) % 2);

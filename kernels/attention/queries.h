@@ -20,8 +20,7 @@ inline uint32_t gather_queries(const Accessor& q, const Words& words, uint32_t u
     if (worker == 0) noc_async_read_page(0, words, valid);
     noc_async_read_barrier();
     const auto address_at = [&](uint32_t i, uint32_t address) {
-        const uint32_t place = get_arg_val<uint32_t>(coordinates + (worker + i) % W);
-        return get_noc_addr(place >> 16, place & 0xFFFF, address);
+        return on_core(get_arg_val<uint32_t>(coordinates + (worker + i) % W), address);
     };
     for (uint32_t i = 1; i < W; ++i) {
         if (n) noc_async_write(part, address_at(i, part), n * tile_bytes);

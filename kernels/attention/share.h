@@ -89,8 +89,7 @@ struct Exchange {
     }
 
     uint64_t address_at(uint32_t owner, uint32_t address) const {
-        const uint32_t place = get_arg_val<uint32_t>(coordinates + owner);
-        return get_noc_addr(place >> 16, place & 0xFFFF, address);
+        return on_core(get_arg_val<uint32_t>(coordinates + owner), address);
     }
 };
 

@@ -2,8 +2,7 @@
 //
 // Args           those of reads.h
 // Runtime args   then bank, feeder, cores that read wqkv from the bank, cores that read the other weights from it,
-// their
-//                places, x << 16 | y
+//                their places, x << 16 | y
 #include "reads.h"
 #include "../attention/feed.h"
 

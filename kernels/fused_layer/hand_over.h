@@ -16,8 +16,7 @@ inline void send_queries(uint32_t head, uint32_t part, uint32_t first_row, uint3
     const uint32_t arrived = get_semaphore(attention::QUERIES_ARRIVED);
     const uint32_t query_row = head % group_heads * rows + first_row;  // among those of the KV head
     const auto address_at = [&](uint32_t row, uint32_t i, uint32_t address) {
-        const uint32_t place = get_arg_val<uint32_t>(workers + (query_row + row) / R * W + i);
-        return get_noc_addr(place >> 16, place & 0xFFFF, address);
+        return on_core(get_arg_val<uint32_t>(workers + (query_row + row) / R * W + i), address);
     };
     cb_wait_front(CB_Q, group * n);
     for (uint32_t row = 0; row < group; ++row) {

@@ -5,15 +5,14 @@
 // Common args         those of qkv_heads/writer.h (9), address of the output, places of the feeders
 // Runtime args        those of qkv_heads/writer.h (11); first owned column, owned columns, whether x is sent here; for
 //                     each own query head the places of its workers; those of the attention; whether the core has a
-//                     share of what follows: args of split_linear.h for wo, then for w2, coordinates of the leaders, x
-//                     | y << 8. A place is x << 16 | y
+//                     share of what follows: args of split_linear.h for wo, then for w2, coordinates of the leaders,
+//                     x | y << 8. A place is x << 16 | y
 #pragma once
 
 #include "plan.h"
 #include "hand_over.h"
 #include "../attention/load.h"
-#include "../shared/norm_multicast.h"
-#include "../shared/norm_owners.h"
+#include "../wo_swiglu/moves.h"
 
 constexpr uint32_t A = qkv::cache_args.next_compile_time_args_offset();
 constexpr uint32_t group_heads = get_compile_time_arg_val(A), R = get_compile_time_arg_val(A + 1);
@@ -40,8 +39,7 @@ inline uint32_t project() {
         if constexpr (qkv::parts > 1) noc_semaphore_set(words_at(get_semaphore(qkv::SUMS_HERE)), 0);
         noc_async_write_barrier();
         for (uint32_t i = 0; i < banks * feeders; ++i) {
-            const uint32_t place = get_common_arg_val<uint32_t>(FEEDERS + i);
-            increment(get_noc_addr(place >> 16, place & 0xFFFF, get_semaphore(QKV_DONE)), 1);
+            increment(on_core(get_common_arg_val<uint32_t>(FEEDERS + i), get_semaphore(QKV_DONE)), 1);
         }
     }
     return places + queries * places_a_head;
@@ -65,10 +63,5 @@ inline void finish(uint32_t arg) {
     noc_async_read_barrier();
     cb_push_back(WO.x, wo.get(OWNED) * rows);
     receive_output<rows>(wo.get(WIDTH));
-    scatter<rows, columns, groups, parts>(wo);
-    send_to_leaders<rows>(wo, get_semaphore(FILLED), w2.end());
-    receive_norm(rows, hidden);
-    gather<rows>(w2);
-    scatter<rows, columns, groups, parts>(w2);
-    write_owned<rows>(w2, out, hidden);
+    move_sums<rows, columns, groups, parts>(wo, w2, get_semaphore(FILLED), out, hidden);
 }

@@ -1,9 +1,8 @@
 // Compute of workers and feeders: their heads of qkv, and what follows the attention.
 //
-// Compile-time args   those of qkv_heads/compute.h (9); R, D, B, W, r, c, scale (the upper half of an fp32); columns of
-// a
-//                     unit, rows of a block of wo; hidden, rows of a block of w1 and w3; rows of a block of w2; tiles
-//                     of a slot; parts
+// Compile-time args   those of qkv_heads/compute.h (9); R, D, B, W, r, c, scale (the upper half of an fp32); columns
+//                     of a unit, rows of a block of wo; hidden, rows of a block of w1 and w3; rows of a block of w2;
+//                     tiles of a slot; parts
 // Runtime args        those of qkv_heads/compute.h (5); whether the core has a share of what follows the attention:
 //                     units, width of wo, own columns, width of w2, owned
 #pragma once

@@ -7,9 +7,8 @@
 //                     slots of wo; accessors of K cache, V cache, valid rows
 // Common args         addresses of x, wqkv, K cache, V cache, valid rows, the other weights; tile rows of a cache
 // Runtime args        those of qkv_heads/reader.h (9); places of the feeders of that bank, x << 16 | y; whether x is
-// sent
-//                     here; whether the core has a share of what follows attention: bank, offset of the share in it,
-//                     units, width of wo, own columns, width of w2, what ROWS_READ counts to
+//                     sent here; whether the core has a share of what follows attention: bank, offset of the share in
+//                     it, units, width of wo, own columns, width of w2, what ROWS_READ counts to
 #pragma once
 
 #include "plan.h"
@@ -31,8 +30,7 @@ constexpr uint32_t FEEDER_ARG = 9, X_ARG = FEEDER_ARG + feeders, REST_ARG = X_AR
 // Tells those who read from a bank next, whose places are `n` runtime args from `places` on, that it is theirs.
 inline void free_bank(uint32_t places, uint32_t n, uint32_t semaphore) {
     for (uint32_t i = 0; i < n; ++i) {
-        const uint32_t place = get_arg_val<uint32_t>(places + i);
-        increment(get_noc_addr(place >> 16, place & 0xFFFF, get_semaphore(semaphore)), 1);
+        increment(on_core(get_arg_val<uint32_t>(places + i), get_semaphore(semaphore)), 1);
     }
 }
 

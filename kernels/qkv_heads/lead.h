@@ -8,7 +8,7 @@
 namespace qkv {
 
 // Semaphores: chunks of x that have come on each NoC, on NoC 1 then the tables; sums of squares of groups of tile rows.
-enum { CHUNKS_HERE, SUMS_HERE = 2, SEMAPHORES };
+enum { CHUNKS_HERE, SUMS_HERE = 2 };
 
 // Chunks of as many K tiles each, the first half of them by the leader of NoC 0.
 template <uint32_t k_tiles, uint32_t chunk>

@@ -9,6 +9,9 @@ inline volatile tt_l1_ptr uint32_t* words_at(uint32_t l1_address) {
     return reinterpret_cast<volatile tt_l1_ptr uint32_t*>(l1_address);
 }
 
+// An address on the core at a place, x << 16 | y.
+inline uint64_t on_core(uint32_t place, uint32_t address) { return get_noc_addr(place >> 16, place & 0xFFFF, address); }
+
 // The NoC's own, once.
 ONCE inline void send(uint32_t from, uint64_t to, uint32_t bytes) { noc_async_write(from, to, bytes); }
 ONCE inline void increment(uint64_t semaphore, uint32_t n) { noc_semaphore_inc(semaphore, n); }

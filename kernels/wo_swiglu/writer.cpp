@@ -4,8 +4,7 @@
 // Compile-time args   rows, columns of a unit, groups, parts; widths of o and x; accessors of both
 // Common args         addresses of o, x, output
 // Runtime args        those of split_linear.h for wo, then for w2; coordinates of the leaders, x | y << 8
-#include "../shared/norm_multicast.h"
-#include "../shared/norm_owners.h"
+#include "moves.h"
 #include "plan.h"
 
 void kernel_main() {
@@ -21,10 +20,5 @@ void kernel_main() {
 
     read_own_and_owned<rows>(wo, o, o_width, x, hidden);
     gather<rows>(wo);
-    scatter<rows, columns, groups, parts>(wo);
-    send_to_leaders<rows>(wo, get_semaphore(FILLED), w2.end());
-    receive_norm(rows, hidden);
-    gather<rows>(w2);
-    scatter<rows, columns, groups, parts>(w2);
-    write_owned<rows>(w2, out, hidden);
+    move_sums<rows, columns, groups, parts>(wo, w2, get_semaphore(FILLED), out, hidden);
 }
