@@ -58,32 +58,42 @@ def place(values: torch.Tensor) -> str:
 
 @dataclass(frozen=True)
 class Coefficient:
-    """Of a least-squares fit. error: its standard error, were the residuals independent."""
+    """Of a least-squares fit. error: its standard error, were the residuals independent, or tokens if that is more."""
 
     value: float
     error: float
 
 
 def fit(y: torch.Tensor, columns: Mapping[str, torch.Tensor]) -> dict[str, Coefficient]:
-    """Best fit of y by a sum of the columns, each times a coefficient. Columns of zeros are left out."""
-    used = {name: c.double().flatten() for name, c in columns.items() if c.abs().max() > 0}
+    """Best fit of y [.., T, channels] by a sum of columns, times a coefficient each. Columns of zeros are left out."""
+    used = {name: c.double() for name, c in columns.items() if c.abs().max() > 0}
     norms = torch.stack([c.norm() for c in used.values()])
-    a = torch.stack(list(used.values()), dim=1) / norms  # columns of norm 1, for they differ by many orders
-    y = y.double().flatten()
-    inverse = torch.linalg.pinv(a.T @ a, hermitian=True)
-    x = inverse @ (a.T @ y)
-    sigma = (y - a @ x).pow(2).mean().sqrt()
-    errors = sigma * inverse.diagonal().clamp(min=0).sqrt()
+    a = torch.stack(list(used.values()), dim=-1) / norms  # columns of norm 1, for they differ by many orders
+    flat, y = a.flatten(0, -2), y.double()
+    inverse = torch.linalg.pinv(flat.T @ flat, hermitian=True)
+    x = inverse @ (flat.T @ y.flatten())
+    rest = y - a @ x
+    # A query's error moves all channels of its token: the sums of a token are independent where its values are not.
+    by_token = (a * rest[..., None]).movedim(-3, 0).flatten(1, -2).sum(1) @ inverse
+    errors = torch.maximum(rest.pow(2).mean() * inverse.diagonal(), by_token.pow(2).sum(0)).clamp(min=0).sqrt()
     values = zip(used, x / norms, errors / norms, strict=True)
     return {name: Coefficient(float(value), float(error)) for name, value, error in values}
 
 
 def slices(error: torch.Tensor) -> dict[str, torch.Tensor]:
-    """L2 norms of an error [T, channels] or [heads, T, d]: by token, by channel or head, and by tile."""
+    """Squares of an error [T, channels] or [heads, T, d], summed by token in each token, channel or head, and tile.
+
+    Each [tokens of a slice, *slices]: 1 of a token, T of a channel or head, 32 of a tile.
+    """
     square = error.double().pow(2)
-    tiles = square.unflatten(-2, (-1, TILE)).unflatten(-1, (-1, TILE)).sum(dim=(-3, -1))
+    tiles = square.unflatten(-2, (-1, TILE)).unflatten(-1, (-1, TILE)).sum(-1).movedim(-2, 0)
     if error.dim() == 2:
-        sums = {"token": square.sum(1), "channel": square.sum(0), "tile": tiles}
-    else:
-        sums = {"token": square.sum((0, 2)), "head": square.sum((1, 2)), "tile": tiles}
-    return {name: total.sqrt() for name, total in sums.items()}
+        return {"token": square.sum(1)[None], "channel": square, "tile": tiles}
+    return {"token": square.sum((0, 2))[None], "head": square.sum(2).T, "tile": tiles}
+
+
+def excess(square: torch.Tensor) -> torch.Tensor:
+    """How unevenly a sum over the first dimension is made up: 0 if alike, 1 if of one square alone; 0 of nothing."""
+    n = square.shape[0]
+    share = square / square.sum(0).clamp(min=torch.finfo(square.dtype).tiny)
+    return ((share.pow(2).sum(0) - 1 / n) / max(1 - 1 / n, 1 / n)).clamp(min=0)

@@ -37,6 +37,7 @@ STEPS = 127  # largest magnitude of a bfp8 value, in steps of its block
 SUM = 16  # products between two roundings of 16-bit DEST
 KEYS = 128  # of a chunk of attention
 PAIRS = 1024  # of token and head, in all draws: those of the real shape
+DRAWS = 4  # at least, where there are fewer
 ROWS = 64  # of a projection at once: what they take on the way stays in the cache of a processor
 
 
@@ -107,7 +108,7 @@ class OpGraphArithmetic(Arithmetic):
 
 def draws(pairs: int) -> int:
     """How often attention is drawn where there are so many (token, head) pairs: once at the real shape."""
-    return -(-PAIRS // pairs)
+    return 1 if pairs >= PAIRS else max(DRAWS, -(-PAIRS // pairs))
 
 
 def _dest(x: torch.Tensor) -> torch.Tensor:

@@ -21,7 +21,6 @@ from harness.expected import expected
 
 # Limits, as multiples of the bar's own figure.
 RELATIVE_L2 = 1.5
-UNEXPLAINED = RELATIVE_L2**2  # 1 - PCC is a square
 LARGEST = 4.0  # max abs: the extreme of many values varies
 LARGEST_ULP = 4.0
 SLICE = {"token": 4.5, "channel": 3.5, "head": 1.5, "tile": 1.75}  # L2 of one of them
@@ -36,7 +35,7 @@ HIFI2 = {"mlp": 0.0095}  # what cutting activations to 7 bits costs, where no ro
 FULL = ("itself", "attention", "mlp")
 SHARES = ("attention", "mlp", "residual")
 FIRST = "first call"  # the call of the parts that name none
-STANDARD_ERRORS, EDGE_ERRORS = 8, 16  # on top: the fit's own, of few and correlated values
+STANDARD_ERRORS, EDGE_ERRORS = 4, 8  # on top: what chance may do to the fit
 ROUNDINGS = 2.0**-8  # of both residual adds to bf16, at most: a share of x where one of its values outweighs all others
 
 
@@ -145,9 +144,10 @@ def close(
     rms = float(bars.pow(2).mean().sqrt())
     if not got.isfinite().all():
         return Part(name, False, "not finite", numbers, (finite_aspect(got),), error=error, bar=rms)
+    times = float(_limit(RELATIVE_L2, torch.stack([metrics.slices(b)["token"][0] for b in bars]).mean(0)))
     aspects = [
-        _at_least("PCC", numbers["pcc"], min(metrics.pcc(draw, want) for draw in bar)),
-        _at_most("relative L2", numbers["relative_l2"], RELATIVE_L2, max(metrics.relative_l2(b, want) for b in bar)),
+        _at_least("PCC", numbers["pcc"], times**2, min(metrics.pcc(draw, want) for draw in bar)),
+        _at_most("relative L2", numbers["relative_l2"], times, max(metrics.relative_l2(b, want) for b in bar)),
         *_scales(got, bar, shares or {"itself": want}),
     ]
     if not shares:  # else the error is another part's
@@ -171,14 +171,14 @@ def finite(name: str, got: torch.Tensor) -> Part:
     return Part(name, aspect.passed, aspect.text)
 
 
-def _at_least(name: str, pcc: float, bar: float) -> Aspect:
-    limit = 1 - UNEXPLAINED * (1 - bar)
+def _at_least(name: str, pcc: float, times: float, bar: float) -> Aspect:
+    limit = 1 - times * (1 - bar)  # 1 - PCC is a square
     text = f"{pcc:.6f} (>= {limit:.6f})"
     return Aspect(name, pcc >= limit, text, pcc, (1 - pcc) / (1 - limit), f"{pcc:.6f}")
 
 
 def _at_most(name: str, value: float, times: float, bar: float, where: str = "") -> Aspect:
-    text = f"{value:.4g}{where}, {value / bar:.2f}x the op graph's (<= {times:g}x)"
+    text = f"{value:.4g}{where}, {value / bar:.2f}x the op graph's (<= {times:.3g}x)"
     short = f"{value:.3g} {value / bar:.2f}x"
     return Aspect(name, value <= times * bar, text, value, value / (times * bar), short)
 
@@ -224,15 +224,23 @@ def _slices(error: torch.Tensor, bars: torch.Tensor) -> list[Aspect]:
     """The token, channel or head, and tile that is worst beside the bar's."""
     aspects = []
     draws = [metrics.slices(draw) for draw in bars]
-    for name, ours in metrics.slices(error).items():
-        theirs = torch.stack([draw[name] for draw in draws])
+    for name, square in metrics.slices(error).items():
+        squares = torch.stack([draw[name] for draw in draws])
+        theirs = squares.sum(1).sqrt()
         typical = max(torch.quantile(theirs, TYPICAL), theirs.max() / UNEVEN)
-        ratios = ours / theirs.amax(0).clamp(min=float(typical))
-        worst = float(ratios.max())
-        text = f"{metrics.place(ratios)} {worst:.2f}x the op graph's (<= {SLICE[name]:g}x)"
-        short = f"{metrics.place(ratios)} {worst:.2f}x"
-        aspects.append(Aspect(f"worst {name}", worst <= SLICE[name], text, worst, worst / SLICE[name], short))
+        ratios = square.sum(0).sqrt() / theirs.amax(0).clamp(min=float(typical))
+        limits = _limit(SLICE[name], squares.mean(0))
+        of_limit = ratios / limits
+        where, worst = metrics.place(of_limit), int(of_limit.argmax())
+        ratio, limit = float(ratios.flatten()[worst]), float(limits.flatten()[worst])
+        text = f"{where} {ratio:.2f}x the op graph's (<= {limit:.3g}x)"
+        aspects.append(Aspect(f"worst {name}", ratio <= limit, text, ratio, ratio / limit, f"{where} {ratio:.2f}x"))
     return aspects
+
+
+def _limit(even: float, square: torch.Tensor) -> torch.Tensor:
+    """Limit of an L2, `square` the bar's by token [tokens, ...]: what a token may, so far as one makes it up."""
+    return (even**2 + (SLICE["token"] ** 2 - even**2) * metrics.excess(square)).sqrt()
 
 
 def identical(name: str, got: torch.Tensor, want: torch.Tensor, what: str = "") -> Part:

@@ -9,7 +9,7 @@ from harness import verdict
 from harness.bench import Bench
 from harness.case import Case, Inputs
 from harness.distributions import DISTRIBUTIONS
-from harness.metrics import fit, place, relative_l2, slices, ulp
+from harness.metrics import excess, fit, place, relative_l2, slices, ulp
 from harness.opgraph_arithmetic import bfp8
 from harness.registry import parse
 from harness.shape import PRESETS
@@ -83,10 +83,32 @@ def test_the_fit_finds_what_a_tensor_is_made_of():
 def test_slices_and_places_name_the_worst():
     error = torch.zeros(64, 96)
     error[40, 70] = 3.0
-    norms = slices(error)
-    assert {name: place(norm) for name, norm in norms.items()} == {"token": "[40]", "channel": "[70]", "tile": "[1, 2]"}
-    heads = slices(torch.stack((error, error * 2)))
-    assert {name: place(norm) for name, norm in heads.items()} == {"token": "[40]", "head": "[1]", "tile": "[1, 1, 2]"}
+    squares = {name: square.sum(0) for name, square in slices(error).items()}
+    assert {name: place(s) for name, s in squares.items()} == {"token": "[40]", "channel": "[70]", "tile": "[1, 2]"}
+    squares = {name: square.sum(0) for name, square in slices(torch.stack((error, error * 2))).items()}
+    assert {name: place(s) for name, s in squares.items()} == {"token": "[40]", "head": "[1]", "tile": "[1, 1, 2]"}
+
+
+def test_a_slice_may_have_what_a_token_may_so_far_as_one_token_makes_it_up():
+    want, noise = torch.randn(2, 64, 96, dtype=torch.float64)
+    bar, worse = noise * 0.01, noise * 0.01
+    bar[40] *= 30
+    worse[40] *= 60
+    limits = {}
+    for name, own in (("even", noise * 0.02), ("one token", worse)):
+        part = verdict.close("t", want + own, want, (want + (noise * 0.01 if name == "even" else bar))[None])
+        limits[name] = {a.name: a.passed for a in part.aspects}
+    assert not limits["even"]["relative L2"] and not limits["even"]["worst tile"]
+    assert limits["one token"]["relative L2"] and limits["one token"]["worst tile"]
+    far = bar.clone()
+    far[40] *= 5
+    failed = [a.name for a in verdict.close("t", want + far, want, (want + bar)[None]).aspects if not a.passed]
+    assert {"relative L2", "worst token", "worst tile"} <= set(failed)
+
+
+def test_unevenness_is_none_of_equals_and_all_of_one():
+    squares = torch.stack((torch.full((32,), 7.0), torch.eye(32)[3], torch.zeros(32)), dim=1).double()
+    assert excess(squares).tolist() == pytest.approx([0, 1, 0]) and excess(squares[:1]).tolist() == [0, 0, 0]
 
 
 def test_an_ulp_of_what_is_nearly_zero_is_that_of_a_sixteenth_of_the_rms():

@@ -112,7 +112,7 @@ def test_right_arithmetic_passes_five_hundred_times(case):
 
 
 def test_the_real_shape_is_drawn_once_and_the_smallest_often():
-    assert draws(PAIRS) == 1 == draws(2 * PAIRS) and draws(PAIRS // 2) == 2 and draws(32) == 32
+    assert draws(PAIRS) == 1 == draws(2 * PAIRS) and draws(PAIRS // 2) == 4 and draws(32) == 32
 
 
 def test_draws_differ_where_few_queries_make_up_the_error():

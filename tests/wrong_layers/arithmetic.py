@@ -195,7 +195,7 @@ class LoFi(Compute):
     fidelity = "LoFi"
 
 
-@fault("LoFi in w2 alone", "update: scale of mlp", shape=PRESETS["small"])
+@fault("LoFi in w2 alone", "update: scale of mlp", shape=dataclasses.replace(PRESETS["small"], tokens=128), Smax=256)
 class LoFiDown(Compute):
     fidelity, only = "LoFi", ("w2",)
 
