@@ -175,7 +175,7 @@ void count_write(Thread& t, const Place& to, uint32_t bytes) {
 
 void write_to(Thread& t, uint32_t from, uint64_t to, uint32_t bytes, uint8_t noc, bool posted) {
     check_linked(t, false, false, noc);
-    const Place place = resolve(to, bytes, "noc_async_write", true);
+    const Place place = resolve(to, bytes, "noc_async_write", true, noc);
     const uint32_t source = own_l1(t, from, "noc_async_write: source");
     std::vector<uint16_t> receivers;
     if (place.space == Space::L1) receivers.push_back(place.unit);
@@ -232,7 +232,7 @@ extern "C" {
 
 void lb_read(uint64_t from, uint32_t to, uint32_t bytes, uint8_t noc) {
     Thread& t = enter(__builtin_return_address(0));
-    const Place place = resolve(from, bytes, "noc_async_read", false);
+    const Place place = resolve(from, bytes, "noc_async_read", false, noc);
     issue_read(t, place, own_l1(t, to, "noc_async_read: destination"), bytes, noc);
 }
 
@@ -247,7 +247,7 @@ void lb_read_with_state(uint32_t from, uint32_t to, uint32_t bytes, uint8_t noc)
     const uint64_t node = t.read_state[noc] >> kLocalBits << kLocalBits;
     if (!node) fault("noc-state", "a read with state, but nothing has set the state");
     const uint32_t size = bytes ? bytes : t.read_state_bytes[noc];
-    const Place place = resolve(node | from, size, "noc_async_read_with_state", false);
+    const Place place = resolve(node | from, size, "noc_async_read_with_state", false, noc);
     issue_read(t, place, own_l1(t, to, "noc_async_read_with_state: destination"), size, noc);
 }
 

@@ -193,7 +193,7 @@ void lb_semaphore_wait(volatile uint32_t* p, uint32_t value, bool at_least) {
 void lb_semaphore_inc(uint64_t to, uint32_t by, uint8_t noc) {
     Thread& t = enter(__builtin_return_address(0));
     check_linked(t, false, false, noc);
-    const Place place = resolve(to, 4, "noc_semaphore_inc", true);
+    const Place place = resolve(to, 4, "noc_semaphore_inc", true, noc);
     if (place.space != Space::L1) fault("semaphore-missing", "noc_semaphore_inc of an address in DRAM");
     deliver_sent(t, place.unit, noc);
     ++t.core->counts.atomics;
@@ -210,7 +210,7 @@ void lb_semaphore_send(uint32_t from, uint64_t to, uint32_t receivers, Cast cast
     std::vector<uint16_t> cores;
     uint32_t address;
     if (cast == Cast::Unicast) {
-        const Place place = resolve(to, 4, "noc_semaphore_set_remote", true);
+        const Place place = resolve(to, 4, "noc_semaphore_set_remote", true, noc);
         if (place.space != Space::L1) fault("semaphore-missing", "noc_semaphore_set_remote to an address in DRAM");
         cores.push_back(place.unit);
         address = place.address;
@@ -236,7 +236,7 @@ void lb_inline_write(uint64_t to, uint32_t value, uint8_t byte_enable, uint8_t n
     Thread& t = enter(__builtin_return_address(0));
     check_linked(t, false, false, noc);
     if (byte_enable != 0xF) fault("not-modelled", "noc_inline_dw_write with byte enables other than 0xF");
-    const Place place = resolve(to, 4, "noc_inline_dw_write", true);
+    const Place place = resolve(to, 4, "noc_inline_dw_write", true, noc);
     if (place.space != Space::L1) fault("not-modelled", "noc_inline_dw_write to DRAM");
     deliver_sent(t, place.unit, noc);
     ++t.core->counts.l1_writes, t.core->counts.l1_write_bytes += 4;
