@@ -113,6 +113,16 @@ def test_two_kernels_on_one_risc(builder: Builder) -> None:
         b.run([out, out], b.program([kernel, kernel], [b.cb(0, cores)]))
 
 
+def test_two_kernels_on_one_noc(builder: Builder) -> None:
+    b, t, cores = builder, builder.ttnn, builder.grid(1)
+    a, out = b.empty((1, 1, 32, 32)), b.empty((1, 1, 32, 32))
+    reader = b.kernel("reader.cpp", "reader", cores, [1, 1, *b.accessors(a)])
+    writer = b.kernel("writer.cpp", "writer", cores, [0, 1, *b.accessors(out)])
+    writer.config = t.DataMovementConfigDescriptor(processor=t.DataMovementProcessor.RISCV_0, noc=t.NOC.NOC_0)
+    with pytest.raises(KernelFault, match="kernels 0 and 1 both run on NoC 0 of core 0-0"):
+        b.run([a, out], b.program([reader, writer], [b.cb(0, cores)]))
+
+
 def test_core_outside_the_grid(builder: Builder) -> None:
     b, cores = builder, builder.grid(12)
     out = b.empty((1, 1, 32, 32))

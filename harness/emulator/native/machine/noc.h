@@ -16,6 +16,8 @@ inline uint64_t noc_address(int x, int y, uint64_t local) {
     return (uint64_t(y) << (kLocalBits + kNodeBits)) | (uint64_t(x) << kLocalBits) | local;
 }
 
+// enter(), of a call that uses a NoC.
+Thread& enter_noc(void* return_address, uint8_t noc);
 // The device address that a kernel's 32-bit value means on its own core. Faults when it is no address of that L1.
 uint32_t own_l1(Thread& t, uint32_t address, const char* what);
 // What a 64-bit NoC address names to a NoC. Faults when nothing is there.

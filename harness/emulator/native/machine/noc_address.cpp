@@ -46,6 +46,17 @@ Buffer* dram_buffer(const Place& p, uint32_t bytes, const char* what) {
 
 }  // namespace
 
+// A NoC counts what both RISCs of a core ask of it, a RISC what it asks itself; barriers wait until the two agree.
+Thread& enter_noc(void* return_address, uint8_t noc) {
+    Thread& t = enter(return_address);
+    if (noc != t.kernel->noc)
+        fault("other-noc",
+              format("this kernel has NoC %d and uses NoC %d, which is the other RISC's (DM_DEDICATED_NOC): "
+                     "barriers of both would wait for counts that never agree",
+                     t.kernel->noc, noc));
+    return t;
+}
+
 uint32_t own_l1(Thread& t, uint32_t address, const char* what) {
     if (address < kL1Bytes) return address;
     const uint64_t offset = address - uint64_t{kWindows};

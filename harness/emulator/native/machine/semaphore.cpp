@@ -191,7 +191,7 @@ void lb_semaphore_wait(volatile uint32_t* p, uint32_t value, bool at_least) {
 }
 
 void lb_semaphore_inc(uint64_t to, uint32_t by, uint8_t noc) {
-    Thread& t = enter(__builtin_return_address(0));
+    Thread& t = enter_noc(__builtin_return_address(0), noc);
     check_linked(t, false, false, noc);
     const Place place = resolve(to, 4, "noc_semaphore_inc", true, noc);
     if (place.space != Space::L1) fault("semaphore-missing", "noc_semaphore_inc of an address in DRAM");
@@ -202,7 +202,7 @@ void lb_semaphore_inc(uint64_t to, uint32_t by, uint8_t noc) {
 }
 
 void lb_semaphore_send(uint32_t from, uint64_t to, uint32_t receivers, Cast cast, bool linked, uint8_t noc) {
-    Thread& t = enter(__builtin_return_address(0));
+    Thread& t = enter_noc(__builtin_return_address(0), noc);
     const bool path_open = t.linked[noc];
     check_linked(t, cast != Cast::Unicast, linked, noc);
     const uint32_t source = own_l1(t, from, "semaphore write: source");
@@ -233,7 +233,7 @@ void lb_semaphore_send(uint32_t from, uint64_t to, uint32_t receivers, Cast cast
 }
 
 void lb_inline_write(uint64_t to, uint32_t value, uint8_t byte_enable, uint8_t noc) {
-    Thread& t = enter(__builtin_return_address(0));
+    Thread& t = enter_noc(__builtin_return_address(0), noc);
     check_linked(t, false, false, noc);
     if (byte_enable != 0xF) fault("not-modelled", "noc_inline_dw_write with byte enables other than 0xF");
     const Place place = resolve(to, 4, "noc_inline_dw_write", true, noc);
