@@ -28,6 +28,8 @@ DATAFLOW = '#include "api/dataflow/dataflow_api.h"\nvoid kernel_main() {{\n    {
     ("body", "message"),
     [
         ("noc_async_read_sharded(0);", "noc_async_read_sharded is not modelled by the emulator"),
+        ("noc_inline_dw_write<InlineWriteDst::L1, false, false>(0, 1);", "without their flush are not modelled"),
+        ("noc_inline_dw_write_set_state(0);", "noc_inline_dw_write_set_state is not modelled"),
         ("uint32_t x = get_compile_time_arg_val(0); (void)x;", "fewer compile-time arguments"),
         ("uint32_t* p = 5; (void)p;", "invalid conversion|cannot initialize"),  # what -fpermissive alone would let pass
         ("if (uint32_t a = 1) { }", None),
