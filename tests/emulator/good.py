@@ -149,6 +149,18 @@ def multicast(b: Builder, columns: int = 3, rows: int = 2, source: str = "multic
     return b.run([a, out], b.program(kernels, [b.cb(0, grid, 2)], [(0, grid, 0), (1, grid, 0)]))
 
 
+def both_nocs(b: Builder, columns: int = 3, rows: int = 2) -> torch.Tensor:
+    """The first core multicasts tiles over both NoCs, every core writes them."""
+    n, cores = N_TILES, columns * rows
+    a, out, grid = b.tensor(values(7)), b.empty((1, cores, 64, 128)), b.grid(columns, rows)
+    common = [a.buffer_address(), out.buffer_address(), cores - 1, *b.noc(0, 0), *b.noc(columns - 1, rows - 1)]
+    kernels = [
+        b.kernel("both_nocs.cpp", role, grid, [n, *b.accessors(a, out)], lambda x, y: [(y * columns + x) * n], common)
+        for role in ("reader", "writer")
+    ]
+    return b.run([a, out], b.program(kernels, [b.cb(0, grid, n)], [(0, grid, 0), (1, grid, 0)]))
+
+
 def ring(b: Builder, cores: int = 4) -> torch.Tensor:
     """Tiles move one core to the right, through L1."""
     shape = (1, 1, 32, 32 * cores)
@@ -230,6 +242,15 @@ def rounds(b: Builder, columns: int = 4, rows: int = 2, turns: int = 6) -> torch
     return b.run([a, out], b.program(kernels, [b.cb(0, grid, 2)], [(i, grid, 0) for i in range(3)]))
 
 
+def endpoints(b: Builder) -> torch.Tensor:
+    """(x, y) of the 8 banks, as each NoC finds them: [2, 8, 2]."""
+    shape, grid = (1, 1, 32, 32), b.grid(1)
+    zero, out = b.tensor(torch.zeros(shape, dtype=torch.int32), "uint32"), b.empty(shape, "uint32")
+    kernel = b.kernel("endpoints.cpp", "reader", grid, b.accessors(out), None, [out.buffer_address()])
+    nodes = b.run([zero, out], b.program([kernel], [b.cb(0, grid, 1, "uint32")])).flatten()[:16].to(torch.int64)
+    return torch.stack([nodes % 64, nodes // 64], -1).view(2, 8, 2)
+
+
 def arguments(b: Builder) -> torch.Tensor:
     """The words that kernels/arguments.cpp sees on two cores, the first of each page."""
     shape, grid = (1, 1, 32, 64), b.grid(2)
@@ -243,6 +264,7 @@ def arguments(b: Builder) -> torch.Tensor:
 
 GOOD: dict[str, Callable[[Builder], torch.Tensor]] = {
     "arguments": arguments,
+    "endpoints": endpoints,
     "copy": copy,
     "copy, one page": lambda b: copy(b, block=1, cores=4),
     "mul": binary,
@@ -265,6 +287,7 @@ GOOD: dict[str, Callable[[Builder], torch.Tensor]] = {
     "scatter": scatter,
     "multicast": multicast,
     "multicast, object interface": lambda b: multicast(b, source="objects.cpp"),
+    "multicast, both NoCs": both_nocs,
     "rounds": rounds,
     "ring": ring,
 }  # fmt: skip

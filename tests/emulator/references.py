@@ -54,6 +54,13 @@ REFERENCES: dict[str, Callable[[], torch.Tensor]] = {
     "arguments": lambda: torch.tensor(
         [[11, 42, 7, 22, 33, 44, 0, 0, 6, 3, 24], [11, 42, 7, 23, 34, 44, 1, 0, 6, 3, 24]]
     ),
+    # Of the real ttnn 0.81.1 on the functional simulator.
+    "endpoints": lambda: torch.tensor(
+        [
+            [(17, 14), (17, 15), (17, 18), (17, 21), (18, 14), (18, 17), (18, 20), (18, 23)],
+            [(17, 13), (17, 16), (17, 19), (17, 22), (18, 13), (18, 16), (18, 19), (18, 22)],
+        ]
+    ),
     "copy": lambda: values(1).float(),
     "copy, one page": lambda: values(1).float(),
     "mul": lambda: torch.mul(*_pair()),
@@ -83,6 +90,7 @@ REFERENCES: dict[str, Callable[[], torch.Tensor]] = {
     "scatter": _scatter,
     "rounds": lambda: values(10, (1, 1, 32, 256)).float().roll(6 * 32, -1),
     "multicast": lambda: values(7).float().expand(1, 6, 64, 128),
+    "multicast, both NoCs": lambda: values(7).float().expand(1, 6, 64, 128),
     "multicast, object interface": lambda: values(7).float().expand(1, 6, 64, 128),
     "ring": _ring,
 }

@@ -12,6 +12,7 @@ from tests.emulator.build import Builder
 from tests.emulator.good import values
 
 BROKEN = sorted((Path(__file__).parent / "broken").glob("*.cpp"))
+ROOT = Path(__file__).parents[2]
 
 
 def run_broken(b: Builder, source: Path) -> None:
@@ -44,3 +45,14 @@ def test_fault_is_named(builder: Builder, source: Path) -> None:
     assert fault.location.line in lines, str(fault)
     if expected[2]:
         assert fault.core == (int(expected[2]), int(expected[3])) and fault.thread == expected[4], str(fault)
+
+
+def test_the_pitfalls_in_the_docs_name_kernels_and_tests() -> None:
+    section = (ROOT / "docs" / "emulator.md").read_text().split("## Blackhole's pitfalls")[1]
+    here = "".join(line.split("|")[3] for line in section.splitlines() if line.startswith("| "))
+    kernels = set(re.findall(r"(?<![`\w])[a-z]+_\w+(?![`\w])", here))
+    assert kernels and kernels <= {path.stem for path in BROKEN}
+    code = [*(ROOT / "tests").rglob("test_*.py"), ROOT / "harness" / "battery.py"]
+    known = {path.name for path in code}.union(*(re.findall(r"def (test_\w+)", path.read_text()) for path in code))
+    tests = set(re.findall(r"`(test_[\w.]+)`", here))
+    assert tests and tests <= known

@@ -28,6 +28,8 @@ DATAFLOW = '#include "api/dataflow/dataflow_api.h"\nvoid kernel_main() {{\n    {
     ("body", "message"),
     [
         ("noc_async_read_sharded(0);", "noc_async_read_sharded is not modelled by the emulator"),
+        ("noc_inline_dw_write<InlineWriteDst::L1, false, false>(0, 1);", "without their flush are not modelled"),
+        ("noc_inline_dw_write_set_state(0);", "noc_inline_dw_write_set_state is not modelled"),
         ("uint32_t x = get_compile_time_arg_val(0); (void)x;", "fewer compile-time arguments"),
         ("uint32_t* p = 5; (void)p;", "invalid conversion|cannot initialize"),  # what -fpermissive alone would let pass
         ("if (uint32_t a = 1) { }", None),
@@ -111,6 +113,16 @@ def test_two_kernels_on_one_risc(builder: Builder) -> None:
     kernel = b.kernel("writer.cpp", "writer", cores, [0, 1, *b.accessors(out)])
     with pytest.raises(KernelFault, match="kernels 0 and 1 both run on RISCV_0 of core 0-0"):
         b.run([out, out], b.program([kernel, kernel], [b.cb(0, cores)]))
+
+
+def test_two_kernels_on_one_noc(builder: Builder) -> None:
+    b, t, cores = builder, builder.ttnn, builder.grid(1)
+    a, out = b.empty((1, 1, 32, 32)), b.empty((1, 1, 32, 32))
+    reader = b.kernel("reader.cpp", "reader", cores, [1, 1, *b.accessors(a)])
+    writer = b.kernel("writer.cpp", "writer", cores, [0, 1, *b.accessors(out)])
+    writer.config = t.DataMovementConfigDescriptor(processor=t.DataMovementProcessor.RISCV_0, noc=t.NOC.NOC_0)
+    with pytest.raises(KernelFault, match="kernels 0 and 1 both run on NoC 0 of core 0-0"):
+        b.run([a, out], b.program([reader, writer], [b.cb(0, cores)]))
 
 
 def test_core_outside_the_grid(builder: Builder) -> None:

@@ -128,15 +128,17 @@ def _check(program: ProgramDescriptor, device: Device) -> None:
             raise KernelFault("not-modelled", f"kernel {i}: NOC_MODE.DM_DYNAMIC_NOC is not modelled by the emulator")
         if kernel.core_ranges.empty():
             raise KernelFault("bad-program", f"kernel {i} has no cores")
-        risc = "compute" if compute else config.processor.name  # type: ignore[union-attr]
+        # Two kernels on one NoC of a core hang the device: neither's barriers count what the other sends.
+        claims = ["compute"] if compute else [config.processor.name, f"NoC {config.noc.value}"]  # type: ignore[union-attr]
         for core in kernel.core_ranges:
             if core.x >= grid.x or core.y >= grid.y:
                 raise KernelFault("bad-program", f"kernel {i}: core {core} is outside the grid of {grid.x}x{grid.y}")
-            if (core, risc) in taken:
-                raise KernelFault(
-                    "bad-program", f"kernels {taken[core, risc]} and {i} both run on {risc} of core {core}"
-                )
-            taken[core, risc] = i
+            for claim in claims:
+                if (core, claim) in taken:
+                    raise KernelFault(
+                        "bad-program", f"kernels {taken[core, claim]} and {i} both run on {claim} of core {core}"
+                    )
+                taken[core, claim] = i
         for core, values in kernel.runtime_args:
             if not kernel.core_ranges.contains(core):
                 raise KernelFault("bad-program", f"kernel {i} has runtime args for core {core}, where it does not run")

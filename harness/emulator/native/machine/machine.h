@@ -92,6 +92,13 @@ struct Change {
     uint64_t time;
 };
 
+// When a thread waited for a semaphore's value, or changed it.
+struct Moment {
+    Thread* by;
+    uint32_t tick;
+    uintptr_t pc;
+};
+
 struct Semaphore {
     VectorClock released, incremented;
     std::vector<Change> changes;  // since it was last set
@@ -100,6 +107,8 @@ struct Semaphore {
     uintptr_t set_pc = 0, inc_pc = 0;
     Thread* set_by = nullptr;
     Thread* inc_by = nullptr;
+    std::unordered_map<uint16_t, Moment> seen;  // by thread: that it waited for the value of now
+    std::unordered_map<uint32_t, Moment> gone;  // by earlier value: the change to another
 };
 
 // A semaphore's set or increment on its way, with what its sender had seen when it sent it.
@@ -282,6 +291,7 @@ uint8_t* bytes_at(const Place& place);
 void random_landing(Thread& t);
 bool deliver_one();  // a message, any that may be next; false when there is none
 void deliver_all_of(const Thread& t);
+void note_seen(Thread& t, uint32_t address);  // t has found a semaphore at the value it waits for
 void check_finished(Thread& t);
 void check_tiles_finished(Thread& t);
 

@@ -175,7 +175,7 @@ void count_write(Thread& t, const Place& to, uint32_t bytes) {
 
 void write_to(Thread& t, uint32_t from, uint64_t to, uint32_t bytes, uint8_t noc, bool posted) {
     check_linked(t, false, false, noc);
-    const Place place = resolve(to, bytes, "noc_async_write", true);
+    const Place place = resolve(to, bytes, "noc_async_write", true, noc);
     const uint32_t source = own_l1(t, from, "noc_async_write: source");
     std::vector<uint16_t> receivers;
     if (place.space == Space::L1) receivers.push_back(place.unit);
@@ -231,40 +231,40 @@ using namespace lb;
 extern "C" {
 
 void lb_read(uint64_t from, uint32_t to, uint32_t bytes, uint8_t noc) {
-    Thread& t = enter(__builtin_return_address(0));
-    const Place place = resolve(from, bytes, "noc_async_read", false);
+    Thread& t = enter_noc(__builtin_return_address(0), noc);
+    const Place place = resolve(from, bytes, "noc_async_read", false, noc);
     issue_read(t, place, own_l1(t, to, "noc_async_read: destination"), bytes, noc);
 }
 
 void lb_read_set_state(uint64_t from, uint32_t bytes, uint8_t noc) {
-    Thread& t = enter(__builtin_return_address(0));
+    Thread& t = enter_noc(__builtin_return_address(0), noc);
     t.read_state[noc] = from;
     t.read_state_bytes[noc] = bytes;
 }
 
 void lb_read_with_state(uint32_t from, uint32_t to, uint32_t bytes, uint8_t noc) {
-    Thread& t = enter(__builtin_return_address(0));
+    Thread& t = enter_noc(__builtin_return_address(0), noc);
     const uint64_t node = t.read_state[noc] >> kLocalBits << kLocalBits;
     if (!node) fault("noc-state", "a read with state, but nothing has set the state");
     const uint32_t size = bytes ? bytes : t.read_state_bytes[noc];
-    const Place place = resolve(node | from, size, "noc_async_read_with_state", false);
+    const Place place = resolve(node | from, size, "noc_async_read_with_state", false, noc);
     issue_read(t, place, own_l1(t, to, "noc_async_read_with_state: destination"), size, noc);
 }
 
 void lb_write(uint32_t from, uint64_t to, uint32_t bytes, uint8_t noc, bool posted) {
-    Thread& t = enter(__builtin_return_address(0));
+    Thread& t = enter_noc(__builtin_return_address(0), noc);
     write_to(t, from, to, bytes, noc, posted);
 }
 
 void lb_write_set_state(uint64_t to, uint32_t bytes, uint8_t noc, bool posted) {
-    Thread& t = enter(__builtin_return_address(0));
+    Thread& t = enter_noc(__builtin_return_address(0), noc);
     t.write_state[noc] = to;
     t.write_state_bytes[noc] = bytes;
     t.write_state_posted[noc] = posted;
 }
 
 void lb_write_with_state(uint32_t from, uint32_t to, uint32_t bytes, uint8_t noc) {
-    Thread& t = enter(__builtin_return_address(0));
+    Thread& t = enter_noc(__builtin_return_address(0), noc);
     const uint64_t node = t.write_state[noc] >> kLocalBits << kLocalBits;
     if (!node) fault("noc-state", "a write with state, but nothing has set the state");
     write_to(t, from, node | to, bytes ? bytes : t.write_state_bytes[noc], noc, t.write_state_posted[noc]);
@@ -272,7 +272,7 @@ void lb_write_with_state(uint32_t from, uint32_t to, uint32_t bytes, uint8_t noc
 
 void lb_write_multicast(uint32_t from, uint64_t to, uint32_t bytes, uint32_t receivers, Cast cast, bool linked,
                         uint8_t noc) {
-    Thread& t = enter(__builtin_return_address(0));
+    Thread& t = enter_noc(__builtin_return_address(0), noc);
     const bool path_open = t.linked[noc];
     check_linked(t, true, linked, noc);
     uint32_t l1;
@@ -286,13 +286,13 @@ void lb_write_multicast(uint32_t from, uint64_t to, uint32_t bytes, uint32_t rec
 }
 
 void lb_set_trid(bool write, uint32_t trid, uint8_t noc) {
-    Thread& t = enter(__builtin_return_address(0));
+    Thread& t = enter_noc(__builtin_return_address(0), noc);
     if (trid > 15) fault("noc-state", format("transaction id %u: ids go from 0 to 15", trid));
     (write ? t.write_trid : t.read_trid)[noc] = uint8_t(trid);
 }
 
 void lb_read_barrier(uint8_t noc) {
-    Thread& t = enter(__builtin_return_address(0));
+    Thread& t = enter_noc(__builtin_return_address(0), noc);
     ++t.core->counts.read_barriers;
     let_others_run(t, t.reads);
     land_reads(t, [noc](const Transfer& r) { return r.noc == noc; });
@@ -300,7 +300,7 @@ void lb_read_barrier(uint8_t noc) {
 }
 
 void lb_read_barrier_trid(uint32_t trid, uint8_t noc) {
-    Thread& t = enter(__builtin_return_address(0));
+    Thread& t = enter_noc(__builtin_return_address(0), noc);
     ++t.core->counts.read_barriers;
     let_others_run(t, t.reads);
     land_reads(t, [=](const Transfer& r) { return r.noc == noc && r.trid == trid; });
@@ -308,7 +308,7 @@ void lb_read_barrier_trid(uint32_t trid, uint8_t noc) {
 }
 
 void lb_write_barrier(uint8_t noc) {
-    Thread& t = enter(__builtin_return_address(0));
+    Thread& t = enter_noc(__builtin_return_address(0), noc);
     ++t.core->counts.write_barriers;
     let_others_run(t, t.writes);
     complete_writes(t, [noc](const Transfer& w) { return w.noc == noc && !w.posted; });
@@ -317,7 +317,7 @@ void lb_write_barrier(uint8_t noc) {
 }
 
 void lb_write_barrier_trid(uint32_t trid, uint8_t noc) {
-    Thread& t = enter(__builtin_return_address(0));
+    Thread& t = enter_noc(__builtin_return_address(0), noc);
     ++t.core->counts.write_barriers;
     let_others_run(t, t.writes);
     complete_writes(t, [=](const Transfer& w) { return w.noc == noc && w.trid == trid && !w.posted; });
@@ -326,7 +326,7 @@ void lb_write_barrier_trid(uint32_t trid, uint8_t noc) {
 
 // A posted write is never acknowledged: flushed is all that can be known of it, so it arrives then.
 void lb_writes_flushed(uint8_t noc, bool posted) {
-    Thread& t = enter(__builtin_return_address(0));
+    Thread& t = enter_noc(__builtin_return_address(0), noc);
     let_others_run(t, t.writes);
     await(t, t.pending.sent, noc, kAnyTrid, Stall::Write);
     if (posted) {
@@ -339,11 +339,11 @@ void lb_writes_flushed(uint8_t noc, bool posted) {
 }
 
 void lb_writes_flushed_trid(uint32_t trid, uint8_t noc) {
-    Thread& t = enter(__builtin_return_address(0));
+    Thread& t = enter_noc(__builtin_return_address(0), noc);
     for (auto& w : t.writes)
         if (w->noc == noc && w->trid == trid && !w->posted) send(t, *w);
     await(t, t.pending.sent, noc, int(trid), Stall::Write);
 }
 
-void lb_atomic_barrier(uint8_t) { deliver_all_of(enter(__builtin_return_address(0))); }
+void lb_atomic_barrier(uint8_t noc) { deliver_all_of(enter_noc(__builtin_return_address(0), noc)); }
 }

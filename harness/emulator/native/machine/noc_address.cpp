@@ -16,6 +16,23 @@ Buffer* buffer_below(Space space, uint32_t address) {
     return it != machine.buffers.begin() && it[-1].space == space ? &it[-1] : nullptr;
 }
 
+// The bank with an endpoint at NoC coordinates; -1 for none.
+int bank_at(int x, int y) {
+    const int column = x - kDramX, row = y - kDramY;
+    if (column < 0 || row < 0 || row >= kBanksAColumn * kEndpoints) return -1;
+    const int bank = column * kBanksAColumn + row / kEndpoints;
+    return bank < machine.banks ? bank : -1;
+}
+
+// Requests of both NoCs at one endpoint are dropped, and a bank used through endpoints in turn can deadlock.
+void check_endpoint(int bank, int endpoint, const char* what, uint8_t noc) {
+    if (endpoint == endpoint_of(bank, noc)) return;
+    const char* whose = endpoint == endpoint_of(bank, 1 - noc) ? "the other NoC's" : "neither NoC's";
+    fault("dram-endpoint", format("%s on NoC %d at %s endpoint of DRAM bank %d, which drops requests or hangs: take "
+                                  "the address for the NoC that uses it (the last argument of get_noc_addr)",
+                                  what, noc, whose, bank));
+}
+
 int bank_count(Space space) { return space == Space::Dram ? machine.banks : machine.grid_x * machine.grid_y; }
 
 Buffer* dram_buffer(const Place& p, uint32_t bytes, const char* what) {
@@ -28,6 +45,17 @@ Buffer* dram_buffer(const Place& p, uint32_t bytes, const char* what) {
 }
 
 }  // namespace
+
+// A NoC counts what both RISCs of a core ask of it, a RISC what it asks itself; barriers wait until the two agree.
+Thread& enter_noc(void* return_address, uint8_t noc) {
+    Thread& t = enter(return_address);
+    if (noc != t.kernel->noc)
+        fault("other-noc",
+              format("this kernel has NoC %d and uses NoC %d, which is the other RISC's (DM_DEDICATED_NOC): "
+                     "barriers of both would wait for counts that never agree",
+                     t.kernel->noc, noc));
+    return t;
+}
 
 uint32_t own_l1(Thread& t, uint32_t address, const char* what) {
     if (address < kL1Bytes) return address;
@@ -43,11 +71,12 @@ uint32_t own_l1(Thread& t, uint32_t address, const char* what) {
     return uint32_t(offset % kWindowBytes);
 }
 
-Place resolve(uint64_t address, uint32_t bytes, const char* what, bool write) {
+Place resolve(uint64_t address, uint32_t bytes, const char* what, bool write, uint8_t noc) {
     const int x = int(address >> kLocalBits) & 63, y = int(address >> (kLocalBits + kNodeBits)) & 63;
     const uint64_t local = address & ((uint64_t{1} << kLocalBits) - 1);
-    if (x == kDramX && y >= kDramY && y < kDramY + machine.banks) {
-        Place p{Space::Dram, uint16_t(y - kDramY), uint32_t(local)};
+    if (const int bank = bank_at(x, y); bank >= 0) {
+        check_endpoint(bank, (y - kDramY) % kEndpoints, what, noc);
+        Place p{Space::Dram, uint16_t(bank), uint32_t(local)};
         p.buffer = dram_buffer(p, bytes, what);
         p.buffer->written |= write;
         return p;
@@ -112,7 +141,7 @@ using namespace lb;
 
 extern "C" {
 
-uint64_t lb_page_address(bool dram, uint32_t base, uint32_t page_bytes, uint32_t page, uint32_t offset, uint8_t) {
+uint64_t lb_page_address(bool dram, uint32_t base, uint32_t page_bytes, uint32_t page, uint32_t offset, uint8_t noc) {
     Thread& t = *machine.running;
     t.pc = reinterpret_cast<uintptr_t>(__builtin_return_address(0));
     const Space space = dram ? Space::Dram : Space::L1;
@@ -126,11 +155,13 @@ uint64_t lb_page_address(bool dram, uint32_t base, uint32_t page_bytes, uint32_t
         if (page >= b->pages)
             fault("outside-buffer", format("page %u of the tensor at 0x%x, which has %u pages", page, base, b->pages));
     }
-    return lb_bank_address(dram, page % banks, base + page / banks * stride + offset, 0);
+    return lb_bank_address(dram, page % banks, base + page / banks * stride + offset, noc);
 }
 
-uint64_t lb_bank_address(bool dram, uint32_t bank, uint32_t address, uint8_t) {
-    if (dram) return noc_address(kDramX, kDramY + int(bank), address);
+uint64_t lb_bank_address(bool dram, uint32_t bank, uint32_t address, uint8_t noc) {
+    if (dram)
+        return noc_address(kDramX + int(bank) / kBanksAColumn,
+                           kDramY + int(bank) % kBanksAColumn * kEndpoints + endpoint_of(int(bank), noc), address);
     const Core& core = machine.cores[bank % machine.cores.size()];
     return noc_address(core.noc_x, core.noc_y, address);
 }

@@ -102,6 +102,7 @@ void block(Thread& t, Wait wait) {
 void wake(Core& core) {
     for (Thread* t : core.threads) {
         if (!t || t->state != Thread::Blocked || !satisfied(*t, t->wait)) continue;
+        if (t->wait.kind == Wait::SemaphoreEqual) note_seen(*t, t->wait.a);
         t->state = Thread::Ready;
         t->wait = {};
         machine.ready.push_back(t);

@@ -86,10 +86,40 @@ uint64_t reached_at(const Semaphore& s, uint32_t value, bool at_least) {
     return time;
 }
 
+[[noreturn]] void missed(const Core& core, uint32_t address, uint32_t value, const Moment& change, const Moment& wait) {
+    fault(
+        "semaphore-race", change.by, change.pc,
+        format("L1 %s of core (%d,%d) is %u no longer, and nothing orders that after the wait for it of %s, which may "
+               "never see it: hear back first, or let it wait with noc_semaphore_wait_min()",
+               l1_name(core, address).c_str(), core.x, core.y, value, who(*wait.by).c_str()),
+        {{"the wait", wait.by, wait.pc}});
+}
+
+// A value that a thread waits for must stay until that thread is known to have seen it.
+void check_seen(const Message& m, uint32_t before) {
+    Semaphore& s = semaphore_at(*m.core, m.address);
+    const Moment change{m.from, m.seen.seen[m.from->id], m.pc};
+    for (const auto& [thread, wait] : s.seen)
+        if (wait.tick > m.seen.seen[thread]) missed(*m.core, m.address, before, change, wait);
+    s.seen.clear();
+    s.gone[before] = change;
+}
+
+// The same when the change came first.
+void check_missed(Thread& t, uint32_t address, uint32_t value) {
+    const Semaphore& s = semaphore_at(*t.core, address);
+    const auto gone = s.gone.find(value);
+    if (gone == s.gone.end()) return;
+    const Moment& change = gone->second;
+    if (change.tick > t.seen.seen[change.by->id]) missed(*t.core, address, value, change, {&t, t.tick(), t.pc});
+}
+
 void deliver(const Message& m) {
     note(m);
     uint32_t& w = word(*m.core, m.address);
-    w = m.add ? w + m.value : m.value;
+    const uint32_t value = m.add ? w + m.value : m.value;
+    if (value != w) check_seen(m, w);
+    w = value;
     note_change(semaphore_at(*m.core, m.address), w, m);
     wake(*m.core);
 }
@@ -121,6 +151,8 @@ void check_sent(Thread& t, uint32_t address) {
 }
 
 }  // namespace
+
+void note_seen(Thread& t, uint32_t address) { semaphore_at(*t.core, address).seen[t.id] = {&t, t.tick(), t.pc}; }
 
 // A plain store to a semaphore. The word changes only after this, so its waiters are looked at when nothing else runs.
 void semaphore_stored(Thread& t, uint32_t address) {
@@ -183,7 +215,9 @@ void lb_semaphore_wait(volatile uint32_t* p, uint32_t value, bool at_least) {
     Thread& t = enter(__builtin_return_address(0));
     const uint32_t address = own_word(t, p, "noc_semaphore_wait");
     Semaphore& s = semaphore_at(*t.core, address);
+    if (!at_least) check_missed(t, address, value);
     block(t, {at_least ? Wait::SemaphoreAtLeast : Wait::SemaphoreEqual, address, value});
+    if (!at_least) note_seen(t, address);
     t.acquire(s.released);
     t.clock += machine.chip.poll;
     wait_until(t, reached_at(s, value, at_least), Stall::Semaphore);
@@ -191,9 +225,9 @@ void lb_semaphore_wait(volatile uint32_t* p, uint32_t value, bool at_least) {
 }
 
 void lb_semaphore_inc(uint64_t to, uint32_t by, uint8_t noc) {
-    Thread& t = enter(__builtin_return_address(0));
+    Thread& t = enter_noc(__builtin_return_address(0), noc);
     check_linked(t, false, false, noc);
-    const Place place = resolve(to, 4, "noc_semaphore_inc", true);
+    const Place place = resolve(to, 4, "noc_semaphore_inc", true, noc);
     if (place.space != Space::L1) fault("semaphore-missing", "noc_semaphore_inc of an address in DRAM");
     deliver_sent(t, place.unit, noc);
     ++t.core->counts.atomics;
@@ -202,7 +236,7 @@ void lb_semaphore_inc(uint64_t to, uint32_t by, uint8_t noc) {
 }
 
 void lb_semaphore_send(uint32_t from, uint64_t to, uint32_t receivers, Cast cast, bool linked, uint8_t noc) {
-    Thread& t = enter(__builtin_return_address(0));
+    Thread& t = enter_noc(__builtin_return_address(0), noc);
     const bool path_open = t.linked[noc];
     check_linked(t, cast != Cast::Unicast, linked, noc);
     const uint32_t source = own_l1(t, from, "semaphore write: source");
@@ -210,7 +244,7 @@ void lb_semaphore_send(uint32_t from, uint64_t to, uint32_t receivers, Cast cast
     std::vector<uint16_t> cores;
     uint32_t address;
     if (cast == Cast::Unicast) {
-        const Place place = resolve(to, 4, "noc_semaphore_set_remote", true);
+        const Place place = resolve(to, 4, "noc_semaphore_set_remote", true, noc);
         if (place.space != Space::L1) fault("semaphore-missing", "noc_semaphore_set_remote to an address in DRAM");
         cores.push_back(place.unit);
         address = place.address;
@@ -233,10 +267,10 @@ void lb_semaphore_send(uint32_t from, uint64_t to, uint32_t receivers, Cast cast
 }
 
 void lb_inline_write(uint64_t to, uint32_t value, uint8_t byte_enable, uint8_t noc) {
-    Thread& t = enter(__builtin_return_address(0));
+    Thread& t = enter_noc(__builtin_return_address(0), noc);
     check_linked(t, false, false, noc);
     if (byte_enable != 0xF) fault("not-modelled", "noc_inline_dw_write with byte enables other than 0xF");
-    const Place place = resolve(to, 4, "noc_inline_dw_write", true);
+    const Place place = resolve(to, 4, "noc_inline_dw_write", true, noc);
     if (place.space != Space::L1) fault("not-modelled", "noc_inline_dw_write to DRAM");
     deliver_sent(t, place.unit, noc);
     ++t.core->counts.l1_writes, t.core->counts.l1_write_bytes += 4;

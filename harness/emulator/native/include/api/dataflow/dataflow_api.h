@@ -170,6 +170,7 @@ template <InlineWriteDst dst_type = InlineWriteDst::DEFAULT, bool posted = false
 FORCE_INLINE void noc_inline_dw_write(uint64_t addr, uint32_t val, uint8_t be = 0xF, uint8_t noc = noc_index,
                                       uint8_t = NOC_UNICAST_WRITE_VC, uint32_t = 0) {
     static_assert(dst_type != InlineWriteDst::REG, "inline writes to registers are not modelled by the emulator");
+    static_assert(flush, "inline writes without their flush are not modelled by the emulator");
     lb_inline_write(addr, val, be, noc);
 }
 
