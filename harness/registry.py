@@ -55,7 +55,7 @@ def load(name: str) -> type[Implementation]:
         raise UsageError(f"layer_impls/{name}.py does not import: {type(error).__name__}: {text}") from error
     found = [
         c for c in vars(module).values()
-        if isinstance(c, type) and issubclass(c, Implementation) and c.__module__ == module.__name__
+        if isinstance(c, type(Implementation)) and issubclass(c, Implementation) and c.__module__ == module.__name__
     ]  # fmt: skip
     if len(found) != 1:
         raise UsageError(f"layer_impls/{name}.py defines {len(found)} subclasses of Implementation; it needs one")
