@@ -13,10 +13,6 @@ from collections.abc import Iterator
 from pathlib import Path
 
 os.environ.setdefault("OMP_NUM_THREADS", "1")  # before torch reads it: tensors are small, and workers share the cores
-# Two workers of xdist may run the real ttnn at a time: each keeps the kernels it compiles to itself.
-if worker := os.environ.get("PYTEST_XDIST_WORKER"):
-    os.environ.setdefault("TT_METAL_CACHE", str(Path.home() / ".cache" / f"layerbench-tt-metal-{worker}"))
-
 import pytest
 import torch
 from hypothesis import HealthCheck, settings

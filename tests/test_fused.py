@@ -52,6 +52,7 @@ def test_a_wide_norm_passes_on_the_emulator():
 
 
 @pytest.mark.simulator
+@pytest.mark.slow
 def test_an_uneven_shape_passes_on_the_real_ttnn():
     size = ("--shape", UNEVEN, "-S", "33", "--max-seq", "256", "--rope-delta", "-30")
     done = run_cli("compare", "norm_residual", "heads_rope", "--target", "simulator", "--cache", "bfp8", *size)

@@ -45,6 +45,7 @@ def test_variants_pass_on_the_real_ttnn(spec, cache):
 
 
 @pytest.mark.simulator
+@pytest.mark.slow
 def test_an_uneven_shape_passes_on_the_real_ttnn():
     done = run_cli("check", "op_graph", "--target", "simulator", "--shape", UNEVEN, "-S", "33", "--max-seq", "256")
     assert done.returncode == 0, done.stdout + done.stderr

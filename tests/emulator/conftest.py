@@ -17,19 +17,23 @@ import torch
 
 from harness.emulator import programs, ttnn
 from tests.emulator.build import Builder
+from tests.emulator.cases import CASES, VARIANTS
 
 TIMEOUT = 1500
 
 
 @pytest.fixture(scope="session")
-def simulated(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Any]:
-    """What the real ttnn gives for the cases and the border calls; see ``on_simulator``."""
+def simulated(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> dict[str, Any]:
+    """What the real ttnn gives for the border calls and the cases, the variants only if asked for: ``on_simulator``."""
     library = Path(os.environ.get("TT_METAL_SIMULATOR") or Path.home() / "sim" / "libttsim_bh.so")
     if importlib.util.find_spec("ttnn") is None:
         pytest.skip("needs the real ttnn: pip install 'layerbench[ttnn]'")
     if not library.exists():
         pytest.skip(f"needs a simulator: {library} is not there (set TT_METAL_SIMULATOR)")
     path = tmp_path_factory.mktemp("simulated") / "found.pt"
+    users = [item for item in request.session.items if "simulated" in getattr(item, "fixturenames", ())]
+    all_cases = any(item.get_closest_marker("slow") for item in users)
+    names = [name for name in CASES if all_cases or name not in VARIANTS]
     environment = os.environ | {
         "TT_METAL_SIMULATOR": str(library),
         "TT_METAL_SLOW_DISPATCH_MODE": "1",
@@ -37,7 +41,7 @@ def simulated(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Any]:
         "TT_LOGGER_LEVEL": "fatal",
     }
     process = subprocess.Popen(
-        [sys.executable, "-m", "tests.emulator.on_simulator", str(path)],
+        [sys.executable, "-m", "tests.emulator.on_simulator", str(path), *names],
         env=environment,
         cwd=Path(__file__).parents[2],
         stdout=subprocess.PIPE,

@@ -1,4 +1,4 @@
-"""Runs the cases and the border calls on the real ttnn and writes what came out: ``python -m ... FILE``."""
+"""Runs cases and the border calls on the real ttnn and writes what came out: ``python -m ... FILE CASE...``."""
 
 from __future__ import annotations
 
@@ -12,12 +12,12 @@ from tests.emulator.calls import CALLS
 from tests.emulator.cases import CASES, run
 
 
-def main(path: str) -> None:
+def main(path: str, *names: str) -> None:
     """Write {"values": inputs by case, "results": outputs by case, "refused": error by call, "blocks": conversions}."""
     device = ttnn.open_device(device_id=0)
     found: dict[str, dict] = {"values": {}, "results": {}, "refused": {}}
-    for name, case in CASES.items():
-        found["values"][name], found["results"][name] = run(ttnn, device, case)
+    for name in names:
+        found["values"][name], found["results"][name] = run(ttnn, device, CASES[name])
         torch.save(found, path)
     found["blocks"] = {
         dtype: ttnn.to_torch(
@@ -36,4 +36,4 @@ def main(path: str) -> None:
 
 
 if __name__ == "__main__":
-    main(sys.argv[1])
+    main(*sys.argv[1:])

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from typing import Any
 
 import pytest
@@ -13,10 +13,16 @@ from harness.emulator.formats import DataType, Layout, Rounding, decode, encode
 from harness.emulator.numerics import matmul
 from harness.emulator.ttnn import Device
 from tests.emulator import block_floats
-from tests.emulator.cases import CASES, kernel, linear, run
+from tests.emulator.cases import CASES, VARIANTS, kernel, linear, run
 from tests.emulator.refused import REFUSED
 
 pytestmark = pytest.mark.simulator
+
+
+def by_name(names: Iterable[str]) -> pytest.MarkDecorator:
+    """A test a case; each variant is more to compile."""
+    slow = pytest.mark.slow
+    return pytest.mark.parametrize("name", [pytest.param(n, marks=slow if n in VARIANTS else ()) for n in names])
 
 
 @pytest.fixture
@@ -38,7 +44,7 @@ def assert_nearer(emulated: torch.Tensor, simulated: torch.Tensor, formula: torc
     assert ours == (0, 0) or (ours[0] < theirs[0] and ours[1] < theirs[1]), f"{ours} against the formula's {theirs}"
 
 
-@pytest.mark.parametrize("name", CASES)
+@by_name(CASES)
 def test_the_emulator_is_nearer_than_the_formula(name: str, device: Device, simulated: dict[str, Any]) -> None:
     values, results = run(ttnn, device, CASES[name])
     for key, value in simulated["values"][name].items():
@@ -51,7 +57,7 @@ def test_the_emulator_is_nearer_than_the_formula(name: str, device: Device, simu
 @pytest.mark.skipif(
     toolchain.find_compiler() is None, reason="without a C++ compiler products are formed with less detail"
 )
-@pytest.mark.parametrize("name", CASES)
+@by_name(CASES)
 def test_with_a_compiler_the_emulator_gives_the_same_bits(name: str, device: Device, simulated: dict[str, Any]) -> None:
     _, results = run(ttnn, device, CASES[name])
     for ours, theirs in zip(results, simulated["results"][name], strict=True):
@@ -61,7 +67,7 @@ def test_with_a_compiler_the_emulator_gives_the_same_bits(name: str, device: Dev
             assert torch.equal(ours, theirs)
 
 
-@pytest.mark.parametrize("name", ["linear", "linear in 16 bits", "decode", "standard attention", "layer"])
+@by_name(["linear", "linear in 16 bits", "decode", "standard attention", "layer"])
 def test_without_a_compiler_it_is_still_nearer(
     name: str, device: Device, simulated: dict[str, Any], monkeypatch: pytest.MonkeyPatch
 ) -> None:
