@@ -5,9 +5,11 @@ from __future__ import annotations
 import dataclasses
 import difflib
 import importlib
+import inspect
 import pkgutil
 import typing
 from dataclasses import dataclass
+from types import GenericAlias
 from typing import Any
 
 import layer_impls
@@ -53,10 +55,8 @@ def load(name: str) -> type[Implementation]:
     except (Exception, SystemExit) as error:
         text = " ".join(str(error).split())
         raise UsageError(f"layer_impls/{name}.py does not import: {type(error).__name__}: {text}") from error
-    found = [
-        c for c in vars(module).values()
-        if isinstance(c, type(Implementation)) and issubclass(c, Implementation) and c.__module__ == module.__name__
-    ]  # fmt: skip
+    classes = [c for c in vars(module).values() if inspect.isclass(c) and not isinstance(c, GenericAlias)]
+    found = [c for c in classes if issubclass(c, Implementation) and c.__module__ == module.__name__]
     if len(found) != 1:
         raise UsageError(f"layer_impls/{name}.py defines {len(found)} subclasses of Implementation; it needs one")
     _check_options(name, found[0])
