@@ -1,8 +1,9 @@
-"""Several layers in one program of `fused_layer`: the bits of as many programs, on both targets."""
+"""Several layers in one program of `fused_layer`: the bits of as many programs, on both targets, and in a step."""
 
 from __future__ import annotations
 
 import dataclasses
+import json
 from collections.abc import Iterable
 
 import pytest
@@ -19,6 +20,7 @@ from layer_impls._l1 import Use, share
 from layer_impls._layer_plan import LEAST_SLOTS, QKV, QKV_WEIGHTS, Plan
 from layer_impls._program import Shared
 from tests.conftest import run_battery_on_the_real_ttnn
+from tests.test_cli import run_main
 from tests.test_fused_layer import TINY, TWO_CORES_A_HEAD, layer_on
 
 CHAIN = "fused_layer:layers_per_program=3"
@@ -85,6 +87,19 @@ def test_wqkv_of_the_next_layer_over_the_last_weights_is_found(monkeypatch):
 def test_a_number_of_layers_that_no_program_takes_is_refused(emulator, layers):
     with pytest.raises(UsageError, match=f"layers_per_program is {layers}; it must lie in 1..16"):
         layer_on(emulator, "tiny", 128, f"fused_layer:layers_per_program={layers}")
+
+
+def test_a_step_takes_them_together(monkeypatch, capsys, tmp_path):
+    """Three layers, two a program: the second program has one. The same velocity, and fewer launches."""
+    out = tmp_path / "step.json"
+    size = ("--shape", "tiny", "--layers", "3", "-S", "100", "--max-seq", "256", "--rope-delta", "0")
+    impls = ("--impl", "fused_layer", "--impl", "fused_layer:layers_per_program=2")
+    code, _, err = run_main(monkeypatch, capsys, "step", *size, *impls, "--no-keep", "--json", str(out))
+    assert code == 0, err
+    one, two = json.loads(out.read_text())["result"]["steps"]
+    assert two["velocity"] == one["velocity"] and two["passed"]
+    assert (one["ops"], two["ops"]) == (4, 3)
+    assert two["predicted_ms"] < one["predicted_ms"]
 
 
 @pytest.mark.slow
