@@ -8,6 +8,7 @@ from __future__ import annotations
 import dataclasses
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
+from itertools import chain
 from typing import Any
 
 import pytest
@@ -29,6 +30,7 @@ from harness.verdict import Part
 
 TINY = Case(PRESETS["tiny"], S=40, Smax=128)
 SCHEDULES = range(1, 51)
+TOGETHER = range(4)  # of layers in one call
 EXAMPLES = 10  # random shapes
 TRACE_REGION = 4 << 20  # for all: a process keeps the way of dispatch of its first device, and only one has traces
 REPLAYS = ("replay", "replay in another context, on other contents", "replay as at first")
@@ -150,6 +152,33 @@ def test_trace(target_name: str, spec: Spec, case: Case = TINY) -> None:
                 got = written(bench, layer.outputs[0])
                 parts = [verdict.identical(tensor, got[tensor], want[tensor]) for tensor in want]
                 wrong += [f"{name}: other bits than an eager run's: {line}" for line in failures(parts)]
+
+
+def test_layers_in_one_call(target_name: str, spec: Spec, case: Case = TINY) -> None:
+    """As many layers as the implementation takes in one call are the same layers in as many calls, to the bit."""
+    with collecting(target_name, spec, case) as (target, wrong):
+        first = case.layer
+        bench = Bench.prepare(target, spec, Inputs.random(case))
+        layer = bench.implementation
+        if layer.layers_per_call == 1:
+            pytest.skip("it takes one layer a call")
+        layers = [Inputs.random(dataclasses.replace(case, layer=first + i)) for i in range(layer.layers_per_call)]
+        for inputs in layers[1:]:
+            layer.prepare(inputs.case.layer, inputs.weights)
+        x, caches = bench.x, [bench.upload_caches(*inputs.caches("noise")) for inputs in layers]
+        for i, pair in enumerate(caches):
+            x = layer.layer_fn(first + i, x, *pair)
+        want = [bench.read(t) for t in (x, *chain(*caches))]
+        for seed in TOGETHER if target.programs else TOGETHER[:1]:
+            if target.programs:
+                target.programs.schedule_seed = seed
+            caches = [bench.upload_caches(*inputs.caches("noise")) for inputs in layers]
+            x = layer.layers_fn(first, bench.x, caches)
+            same = [torch.equal(bench.read(t), w) for t, w in zip((x, *chain(*caches)), want, strict=True)]
+            if not all(same):
+                wrong.append(
+                    f"schedule {seed}: other bits than in calls of their own (output, K and V of each): {same}"
+                )
 
 
 def pair(case: Case) -> tuple[Inputs, Inputs]:

@@ -6,6 +6,7 @@ A file in `layer_impls/` defines one subclass of `Implementation`; the file's na
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
@@ -63,6 +64,14 @@ class Implementation(ABC):
         Returns a new tensor like x. Writes the own roped keys and the values into rows [Smax-T, Smax) of the
         caches and nothing else; leaves x alone. S reaches it only through the context's buffers.
         """
+
+    layers_per_call: int = 1  # how many `layers_fn` takes at most
+
+    def layers_fn(self, first: int, x: Any, caches: Sequence[tuple[Any, Any]]) -> Any:
+        """The layers from `first` on, one for each k_cache and v_cache of `caches`: to the bit what `layer_fn` does
+        with one after the other."""
+        (cache,) = caches
+        return self.layer_fn(first, x, *cache)
 
     def plan(self) -> list[str]:
         """How the layer is mapped on this device, in lines to read: cores, shares, L1. None unless there is a plan."""

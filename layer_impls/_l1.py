@@ -14,10 +14,10 @@ from layer_impls._program import Cb, Shared
 class Use:
     """A circular buffer and when a core may have something in it.
 
-    first, last: blocks of the program, by number; what other cores write is in use from the first block on in which one
-    of them can. cores: of which kind they are (all: None); kinds exclude each other. wraps: it is filled more than once
-    in a launch, so that it has to end where its memory does. stream: its slots may be as many as there is room for; so
-    many tiles each.
+    first, last: blocks of the program, by number; last < first: from one turn into the next. What other cores write is
+    in use from the first block on in which one of them can. cores: of which kind they are (all: None); kinds exclude
+    each other. wraps: it is filled more than once in a turn, so that it has to end where its memory does. stream: its
+    slots may be as many as there is room for; so many tiles each.
     """
 
     cb: Cb
@@ -35,8 +35,13 @@ class Use:
 
     def clashes(self, other: Use) -> bool:
         """Whether both can be in use at once."""
-        apart = self.last < other.first or other.last < self.first
-        return not apart and (self.cores is None or other.cores is None or self.cores == other.cores)
+        at_once = other.during(self.first) or self.during(other.first)
+        return at_once and (self.cores is None or other.cores is None or self.cores == other.cores)
+
+    def during(self, block: int) -> bool:
+        """Whether it is in use in a block."""
+        after, before = self.first <= block, block <= self.last
+        return after and before if self.first <= self.last else after or before
 
 
 def share(uses: Iterable[Use], budget: int) -> list[Shared]:

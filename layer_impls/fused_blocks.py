@@ -17,6 +17,8 @@ Limits       theirs: the strictest are that activations lie whole in the L1 of e
 
 from __future__ import annotations
 
+from typing import ClassVar
+
 from harness.implementation import LayerEnv, NoOptions
 from layer_impls.attention import Attention
 from layer_impls.op_graph import OpGraphOptions
@@ -27,7 +29,7 @@ from layer_impls.wo_swiglu import WoSwiglu
 class FusedBlocks(QkvHeads, Attention, WoSwiglu):
     """Each class overrides its own block of the op graph. No op is left that options could be for."""
 
-    Options = NoOptions
+    Options: ClassVar[type] = NoOptions
 
     def __init__(self, env: LayerEnv, options: NoOptions) -> None:
         super().__init__(env, OpGraphOptions())

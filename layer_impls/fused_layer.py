@@ -1,6 +1,6 @@
 """The layer in one program: the blocks of `fused_blocks`, from core to core, over one stream of DRAM reads.
 
-Replaces     everything: 19 ops become 1 program
+Replaces     everything: 19 ops become 1 program; with layers_per_program=N, up to N layers in a row do
 Core map     all cores at 11 x 10. Each goes through three blocks, its shares as in qkv_heads, attention and wo_swiglu:
              heads of qkv (64 cores), a unit of the attention (88 workers; 16 feeders read K and V for them), and K of
              wo, w1, w3 and w2 by DRAM bank (59 cores in the banks' rows). A leader a tile row norms x1 and has nothing
@@ -10,6 +10,8 @@ Hands over   q to the workers of its head, own K and V through the caches, o to 
 Stream       a bank is read in one order: wqkv, K and V, wo, w1 and w3, w2. Whoever has asked for the last of one tells
              the next readers, so that nothing comes before what is needed earlier, and the bank never waits: wo has
              memory of its own and comes while attention ends, the others have that of the scores
+Layers       of one program: a bank goes on with the next layer's wqkv after w2; x goes from its columns' owners to the
+             cores that multicast it, which wait until all are done with the layer (kernels/fused_layer/chain.h)
 us a layer   predicted by the emulator (bfp8 weights, Smax 8192), not measured on silicon, on 11 x 10
              (13 x 10); then the least its bytes need
                  S 4700   127.7 (126.9), 120.1   bf16 cache    116.5 (120.4), 101.8   bfp8 cache
@@ -19,10 +21,10 @@ Binds        DRAM, at 500 GB/s from 28 to 124 us: 94 % of the floor. Above it ar
              write
 Weights      those of fused_blocks: as many bytes as before, padded where banks get unequal numbers of cores
 L1           circular buffers that are never in use at once share memory (_l1.py, and _layer_plan.py says when each is):
-             1,449,984 of 1,455,000 B at the real shape, Smax 8192. 16 of 16 semaphores; 67 of 69 KB of code, so what
-             kernels do often is not inlined (kernels/shared/once.h)
+             1,449,984 of 1,455,000 B at the real shape, Smax 8192. 16 of 16 semaphores; 66 of 69 KB of code, 68 with
+             several layers, so what kernels do often is not inlined (kernels/shared/once.h)
 Limits       feeders: workers that hold all their rows of K and V in L1. What does not fit says so, and fused_blocks has
-             a way for it
+             a way for it. Several layers: cores that multicast x have no weights to multiply by
 
 Versions, predicted us at the real shape, bf16 cache, S 4700
     185.0   blocks one after another on each core; idle cores and feeders read at once, HiFi3
@@ -34,14 +36,22 @@ Versions, predicted us at the real shape, bf16 cache, S 4700
     127.7   leaders that are nothing else, at HiFi4, one NoC each: x1's norm 2.4 us earlier, behind DRAM
     dropped: one kernel for all roles (80 KB of code, 69 fit); weights of the last block from the start wherever there
     is room (qkv 14 us later)
-    not tried: several layers in one program. At most the launch and the ends of the stream, about 5 of 127.7 us, are
-    there to gain, and each layer needs its semaphores anew
+    122.4   each further layer in one program (layers_per_program): wqkv comes while w2 is multiplied; the launch, the
+            slow start and the end are those of the first and the last
+    121.8   8 slots at least for w1, w3 and w2, which wqkv has taken memory from (13 x 10: 121.6, with 3 slots 127.5).
+            A layer of 2: 124.8, of 4: 123.3
+    dropped: x from layer to layer by way of DRAM (133.5: its writes wait behind wqkv); wqkv as soon as a core has its
+    own w2, not all cores of the bank (128.1)
 """
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from dataclasses import dataclass
+from itertools import chain
 from typing import Any
 
+from harness.errors import UsageError
 from harness.implementation import LayerEnv, NoOptions
 from harness.shape import TILE
 from layer_impls._layer_plan import FEED, QKV_WEIGHTS, WEIGHTS, WO_WEIGHTS, Plan, plan_layer
@@ -50,16 +60,31 @@ from layer_impls.attention import FEEDERS, scale_bits
 from layer_impls.fused_blocks import FusedBlocks
 from layer_impls.qkv_heads import CHUNKS, SLOT_ROWS
 
+MOST_LAYERS = 16  # of a program: what a launch costs is gone long before, and a core has so much room for args
+
+
+@dataclass(frozen=True)
+class FusedLayerOptions:
+    """layers_per_program: how many layers in a row a program has at most, where they are asked for together."""
+
+    layers_per_program: int = 1
+
 
 class FusedLayer(FusedBlocks):
     """One program; weights as `fused_blocks` has them."""
 
-    def __init__(self, env: LayerEnv, options: NoOptions) -> None:
-        super().__init__(env, options)
+    Options = FusedLayerOptions
+
+    def __init__(self, env: LayerEnv, options: FusedLayerOptions) -> None:
+        super().__init__(env, NoOptions())
+        if not 1 <= options.layers_per_program <= MOST_LAYERS:
+            raise UsageError(f"layers_per_program is {options.layers_per_program}; it must lie in 1..{MOST_LAYERS}")
+        self.layers_per_call = options.layers_per_program
         self.stream_slot = 1 << (self.slot - 1).bit_length()  # a size that others' memory is a multiple of
         self.plans: dict[int, Plan] = {env.context.Smax: plan_layer(self, env.context.Smax)}  # by rows of the cache
         self.feeder_places = [self._place(core) for core in self._feeders(FEEDERS)]
-        self.layer_programs: dict[int, Program] = {}
+        self.x_places = [self._place(core) for core in self.qkv_plan.leaders]
+        self.layer_programs: dict[tuple[int, int], Program] = {}  # by rows of the cache, layers
 
     def plan(self) -> list[str]:
         """Cores, shares and L1, for the context's cache."""
@@ -75,22 +100,28 @@ class FusedLayer(FusedBlocks):
         ]
 
     def layer_fn(self, i: int, x: Any, k_cache: Any, v_cache: Any) -> Any:
-        ttnn, context, w, Smax = self.env.ttnn, self.env.context, self.weights[i], k_cache.shape[2]
+        return self.layers_fn(i, x, [(k_cache, v_cache)])
+
+    def layers_fn(self, first: int, x: Any, caches: Sequence[tuple[Any, Any]]) -> Any:
+        ttnn, context, n, Smax = self.env.ttnn, self.env.context, len(caches), caches[0][0].shape[2]
+        weights = [self.weights[first + i] for i in range(n)]
         out = empty_tile_tensor(ttnn, self.env.device, x.shape)
-        tables = [context.cos, context.sin, w["q_norm"], w["k_norm"], w["scalers"]]
-        reads = [x, w["wqkv"], k_cache, v_cache, context.valid_rows, w["rest"]]
-        if Smax not in self.layer_programs:
+        tables = [context.cos, context.sin, weights[0]["scalers"]]
+        reads = [(w["wqkv"], *kv, w["rest"]) for w, kv in zip(weights, caches, strict=True)]
+        writes = [(w["q_norm"], w["k_norm"], *kv) for w, kv in zip(weights, caches, strict=True)]
+        if (Smax, n) not in self.layer_programs:
             if Smax not in self.plans:
                 self.plans[Smax] = plan_layer(self, Smax)
-            self.layer_programs[Smax] = self._build_layer(self.plans[Smax], x, k_cache, w["q_norm"])
-        moved = [t.buffer_address() for t in (x, *tables, k_cache, v_cache)]
-        return self.layer_programs[Smax].launch(
-            [*reads, *tables, out],
-            [*(t.buffer_address() for t in reads), Smax // TILE],
-            [*moved, Smax // TILE, out.buffer_address(), *self.feeder_places],
+            gamma = weights[0]["q_norm"]
+            self.layer_programs[Smax, n] = self._build_layer(self.plans[Smax], x, caches[0][0], gamma, n)
+        rows, at = Smax // TILE, _addresses
+        return self.layer_programs[Smax, n].launch(
+            [x, context.valid_rows, *tables, *chain(*reads), *chain(*writes), out],
+            [*at(x, context.valid_rows), rows, *at(*chain(*reads))],
+            [*at(x, *tables), rows, *at(out), *self.feeder_places, *self.x_places, *at(*chain(*writes))],
         )
 
-    def _build_layer(self, plan: Plan, x: Any, cache: Any, gamma: Any) -> Program:
+    def _build_layer(self, plan: Plan, x: Any, cache: Any, gamma: Any, layers: int) -> Program:
         ttnn, s, wo, w2 = self.env.ttnn, self.env.shape, self.wo, self.w2
         split, roles, qkv, context = plan.split, plan.roles, self.qkv_plan, self.env.context
         rows, hidden, banks = s.tokens // TILE, s.hidden // TILE, self.env.device.dram_grid_size().x
@@ -103,9 +134,12 @@ class FusedLayer(FusedBlocks):
         qkv_slots = plan.slots(QKV_WEIGHTS, SLOT_ROWS * self.columns)
         reader, compute, writer = self._qkv_compile_time(qkv_slots, x, context.cos, gamma, cache)
         reader += [R, D, B, W, rows, *mapping, len(qkv.cores.cores), *blocks, *slots]
-        reader += accessor_args(ttnn, cache, cache, context.valid_rows)
+        done = len(roles.feeders) + len(roles.workers)
+        reader += [layers, done, *plan.rewound, *accessor_args(ttnn, cache, cache, context.valid_rows)]
         compute += [R, D, B, W, *split.owned, scale_bits(s), *blocks, wo.parts]
+        compute += [layers, *plan.rewound]
         writer += [s.group, R, D, W, *split.owned, *mapping, wo.unit, len(wo.groups), wo.parts, hidden]
+        writer += [layers, done, *plan.rewound]
         args = self._runtime_args(plan)
 
         def team(files: str, cores: list[Core]) -> Team:
@@ -115,13 +149,13 @@ class FusedLayer(FusedBlocks):
 
         grid = Rectangle(0, 0, self.grid.x, self.grid.y)
         first, last, others = self._noc(grid.cores[0]), self._noc(grid.last), len(grid.cores)
-        row = {core: [r] for r, core in enumerate(roles.leaders)}
+        row, turns = {core: [r] for r, core in enumerate(roles.leaders)}, [layers, *plan.rewound]
         leaders = Team(
             _each(roles.leaders),
             [],
-            Kernel([rows, hidden, *first, *last, others], row),
-            Kernel([rows, hidden, fp32_bits(1 / s.hidden), fp32_bits(s.rms_eps)], row),
-            Kernel([rows, hidden, *last, *first, others], row),
+            Kernel([rows, hidden, *first, *last, others, *turns], row),
+            Kernel([rows, hidden, fp32_bits(1 / s.hidden), fp32_bits(s.rms_eps), *turns], row),
+            Kernel([rows, hidden, *last, *first, others, *turns], row),
             files="leader_",
         )
         teams = [leaders, team("feeder_", list(roles.feeders)), team("", roles.workers)]
@@ -158,8 +192,16 @@ class FusedLayer(FusedBlocks):
                 writer += [merged, *self._receivers(plan, unit, worker)]
             else:
                 reader, compute, writer = [*reader, 0, 0, 0], [*compute, 0, 0], [*writer, 0]
-            args[core] = reader, compute, [*writer, *writer_rest]
+            args[core] = [*reader, *self._between_layers(core)], compute, [*writer, *writer_rest]
         return args
+
+    def _between_layers(self, core: Core) -> list[int]:
+        """For the reader: who asks for the last weights of the bank before wqkv is read from it."""
+        shares, workers = self.qkv_plan.shares, [(g.bank, w.core) for g in self.wo.groups for w in g.workers]
+        of_wqkv = [share.bank for share in shares if share.core == core]
+        own = [bank for bank, worker in workers if worker == core]
+        readers = [self._place(share.core) for share in shares if share.bank in own]
+        return [sum(bank in of_wqkv for bank, _ in workers), len(readers), *readers]
 
     def _rest_args(self, plan: Plan) -> dict[Core, tuple[list[int], list[int], list[int], range]]:
         """Of what follows the attention, for reader, compute and writer; and the owned columns."""
@@ -193,6 +235,10 @@ class FusedLayer(FusedBlocks):
                 to = row * len(group.columns) + group.columns.index(column)
                 args += [to, len(group.workers), *(self.wo.packed(w.core) for w in group.workers)]
         return args
+
+
+def _addresses(*tensors: Any) -> list[int]:
+    return [tensor.buffer_address() for tensor in tensors]
 
 
 def _each(cores: list[Core]) -> list[Rectangle]:

@@ -116,7 +116,8 @@ def plan(ttnn: Any, device: Any, shape: LayerShape) -> Plan:
     for i, (core, (bank, _), (own, part)) in enumerate(zip(of_unit, places, work, strict=True)):
         shares.append(Share(core, bank, before[bank], own, part, of_unit[i ^ 1 if parts > 1 else i]))
         before[bank] += len(own)
-    idle = others if len(others) > 1 else cores
+    # The last ones: where a bank is not near, for other blocks of a program have work there.
+    idle = sorted(others if len(others) > 1 else cores, key=lambda core: all(core not in row for row in near))
     return Plan(parts, rectangle, tuple(shares), (idle[-1], idle[-2 % len(idle)]))
 
 
@@ -168,11 +169,12 @@ class QkvHeads(OpGraph):
         reads = [x, context.cos, context.sin, w["q_norm"], w["k_norm"], w["scalers"]]
         if self.qkv_program is None:
             self.qkv_program = self._build_qkv(x, context.cos, w["q_norm"], q, k_cache)
-        addresses = [t.buffer_address() for t in (*reads, k_cache, v_cache)]
+        x_and_tables = [t.buffer_address() for t in (x, context.cos, context.sin, w["scalers"])]
+        own = [t.buffer_address() for t in (w["q_norm"], w["k_norm"], k_cache, v_cache)]
         return self.qkv_program.launch(
             [*reads, w["wqkv"], k_cache, v_cache, q],
             [x.buffer_address(), w["wqkv"].buffer_address()],
-            [*addresses, k_cache.shape[2] // TILE, q.buffer_address()],
+            [*x_and_tables, k_cache.shape[2] // TILE, *own, q.buffer_address()],
         )
 
     def _qkv_cbs(self, slots: int) -> list[Cb]:

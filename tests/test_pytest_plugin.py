@@ -43,12 +43,12 @@ def run_battery(pytester, monkeypatch):
 
 
 def test_a_right_implementation_passes(run_battery):
-    run_battery("--layer-impl", "heads_rope", "-k", CHOSEN).assert_outcomes(passed=2, deselected=18)
+    run_battery("--layer-impl", "heads_rope", "-k", CHOSEN).assert_outcomes(passed=2, deselected=19)
 
 
 def test_a_wrong_one_fails_in_words(run_battery):
     done = run_battery("--layer-impl", "wrong", "-k", CHOSEN)
-    done.assert_outcomes(failed=2, deselected=18)
+    done.assert_outcomes(failed=2, deselected=19)
     done.stdout.fnmatch_lines(["wrong is wrong at LayerShape(tokens=32,*", "output: *", "first call: output: *"])
     done.stdout.no_fnmatch_line("*Traceback*")
 

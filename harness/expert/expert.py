@@ -128,7 +128,7 @@ class Expert:
     def observed_step(
         self, action: torch.Tensor, t: float, prompt: Prompt, layers: Layers = no_layers
     ) -> tuple[torch.Tensor, list[Breakdown]]:
-        """One step op by op: the velocity, and the breakdown of each layer and of the final norm."""
+        """One step op by op: the velocity, and the breakdown of each call for layers and of the final norm."""
         self._enter(action, t, prompt)
         observed: list[Breakdown] = []
 
@@ -157,14 +157,15 @@ class Expert:
     def layer_us(self, prompt: Prompt, rounds: int = timing.ROUNDS) -> float:
         """Median us of a layer in a trace of layers in a row, each with its own weights and caches."""
         self.set_context(prompt)
-        turn = itertools.cycle(range(self.n_layers))
+        calls = self._calls(range(self.n_layers))
+        layers = len(calls[0])
+        turn = itertools.cycle(call for call in calls if len(call) == layers)
 
-        def next_layer() -> Any:
-            i = next(turn)
-            return self.implementation.layer_fn(i, self.x, *prompt.caches[i])
+        def next_layers() -> Any:
+            return self._call(next(turn), self.x, prompt)
 
-        with timing.captured(self.target, next_layer, set()) as trace:
-            return median(timing.interleaved_us(self.target, [trace], rounds)[0])
+        with timing.captured(self.target, next_layers, set()) as trace:
+            return median(timing.interleaved_us(self.target, [trace], rounds)[0]) / layers
 
     def close(self) -> None:
         """Give the trace back."""
@@ -196,17 +197,31 @@ class Expert:
         layers: Layers = no_layers,
         look: Callable[[int, Callable[[], Any]], Any] = lambda i, run: run(),
     ) -> Any:
-        """The layers `which` on x; a new tensor. `look` runs each of them, and the norm as layer n_layers."""
+        """The layers `which` on x; a new tensor. `look` runs each call for some of them, as its first layer, and the
+        norm as layer n_layers."""
         ttnn, x = self.target.ttnn, self.x
-        for i in which:
-            before, x = x, look(i, partial(self.implementation.layer_fn, i, x, *prompt.caches[i]))
+        for call in self._calls(which):
+            before, x = x, look(call[0], partial(self._call, call, x, prompt))
             self._free(before)
-            layers(i + 1, self.n_layers)
+            layers(call[-1] + 1, self.n_layers)
         if final_norm:
             norm = look(self.n_layers, partial(ttnn.rms_norm, x, epsilon=self.shape.rms_eps, weight=self.gamma))
             self._free(x)
             return norm
         return x
+
+    def _calls(self, which: Sequence[int]) -> list[list[int]]:
+        """Layers in a row that the implementation takes together."""
+        calls: list[list[int]] = []
+        for i in which:
+            if calls and calls[-1][-1] + 1 == i and len(calls[-1]) < self.implementation.layers_per_call:
+                calls[-1].append(i)
+            else:
+                calls.append([i])
+        return calls
+
+    def _call(self, call: Sequence[int], x: Any, prompt: Prompt) -> Any:
+        return self.implementation.layers_fn(call[0], x, [prompt.caches[i] for i in call])
 
     def _free(self, x: Any) -> None:
         if x is not self.x:

@@ -52,7 +52,7 @@ def render_steps(results: list[StepResult], title: str) -> RenderableType:
 def _notes(results: list[StepResult]) -> list[str]:
     first = results[0]
     chip = first.layers[0].chip
-    floor = sum(costs.floor_us(b.case, chip) for b in first.layers[:-1]) / 1e3
+    floor = first.n_layers * costs.floor_us(first.layers[0].case, chip) / 1e3
     lines = [f"PCC, max abs: the velocity against the fp32 reference of the whole expert; {LEAST_PCC} is needed"]
     if any(r.predicted_ms for r in results):
         lines.append(

@@ -85,7 +85,8 @@ class StepResult:
 
     velocity     [T, 2]
     pcc, error   its PCC with the reference's, and the largest difference
-    layers       the breakdown of each layer, then of the final norm
+    n_layers     of the expert
+    layers       the breakdown of each call for layers, then of the final norm
     first_s      host seconds of the step op by op; replay_s: of a replay of its trace (None: eager says why not)
     weights_s    host seconds until the weights were on the device
     same         whether the replay gave the bits of the step op by op
@@ -96,6 +97,7 @@ class StepResult:
     velocity: torch.Tensor
     pcc: float
     error: float
+    n_layers: int
     layers: list[Breakdown]
     weights_s: float
     first_s: float
@@ -146,7 +148,18 @@ def run_step(
     expert.close()
     near = pcc(velocity, want), max_abs(velocity, want)
     return StepResult(
-        str(spec), velocity, *near, layers, weights_s, first_s, replay_s, expert.eager, same, step_ms, layer_us
+        str(spec),
+        velocity,
+        *near,
+        expert.n_layers,
+        layers,
+        weights_s,
+        first_s,
+        replay_s,
+        expert.eager,
+        same,
+        step_ms,
+        layer_us,
     )
 
 

@@ -24,7 +24,9 @@ ALWI void attend_units(uint32_t units, uint32_t owned) {
             attend<R, D, B, scale, several>(rows, partial, tops);
         } else {
             tops();
+            cb_wait_front(CB_Q, R * D);
         }
+        pop_front(CB_Q, R * D);
         if (owned) merge_sums<W, r, c>(owned, active);
     }
     pop_front(CB_ONES, 1);

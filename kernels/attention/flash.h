@@ -244,8 +244,8 @@ ALWI void push_sums(uint32_t n, bool continues, uint32_t out, Work before_last) 
     }
 }
 
-// One unit: the queries in CB_Q over `rows` tile rows in blocks; partial results go to the CB_..._OUT. `before_last`:
-// what to do while the last chunk of V is on its way.
+// One unit: the queries in CB_Q, which stay, over `rows` tile rows in blocks; partial results go to the CB_..._OUT.
+// `before_last`: what to do while the last chunk of V is on its way.
 template <uint32_t R, uint32_t D, uint32_t B, uint16_t scale, bool several, typename Work>
 ALWI void attend(uint32_t rows, uint32_t partial, Work before_last) {
     for (uint32_t first = 0; first < rows; first += B) {
@@ -260,7 +260,6 @@ ALWI void attend(uint32_t rows, uint32_t partial, Work before_last) {
             if (last) before_last();
         });
     }
-    pop_front(CB_Q, R * D);
 }
 
 }  // namespace attention

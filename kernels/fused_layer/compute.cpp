@@ -14,9 +14,11 @@ ALWI void attend() {
     attention::attend_units<R, D, B, W, r, c, scale, false>(units, owned);
 }
 
-void kernel_main() {
-    compute_kernel_hw_startup<SrcOrder::Reverse>(qkv::CB_X, qkv::CB_W, qkv::CB_Z);
-    qkv::project(0);
+// Inlined into the loop it would be larger.
+[[gnu::noinline]] void compute_layer() {
+    project();
     attend();
     finish();
 }
+
+void kernel_main() { compute_layers(compute_layer); }

@@ -4,7 +4,8 @@
 #include "products.h"
 
 void kernel_main() {
-    compute_kernel_hw_startup<SrcOrder::Reverse>(qkv::CB_X, qkv::CB_W, qkv::CB_Z);
-    qkv::project(0);
-    finish();
+    compute_layers([] {
+        project();
+        finish();
+    });
 }

@@ -5,5 +5,8 @@
 
 void kernel_main() {
     push_ones(CB_ONES);
-    multicast_own(1);
+    for (uint32_t layer = 0; layer < layers; ++layer) {
+        multicast_own(1);
+        if (layer + 1 < layers) begin_anew();
+    }
 }

@@ -1,7 +1,7 @@
 // RISCV_1 of a worker: its columns of wqkv, K and V as feeders send them, the other weights.
 //
 // Args           those of reads.h
-// Runtime args   then whether the core has a unit of the attention, its unit, worker
+// Runtime args   then whether the core has a unit of the attention, its unit, worker; those between layers
 #include "reads.h"
 #include "../attention/feed.h"
 
@@ -18,7 +18,7 @@ inline void receive() {
 }
 
 void kernel_main() {
-    read_columns();
-    if (get_arg_val<uint32_t>(ROWS_ARG)) receive();
-    read_weights();
+    read_layers(ROWS_ARG + 3, [](uint32_t) {
+        if (get_arg_val<uint32_t>(ROWS_ARG)) receive();
+    });
 }

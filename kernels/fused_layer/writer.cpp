@@ -8,19 +8,14 @@
 #include "../attention/share.h"
 
 // Returns the index of the next runtime arg.
-inline uint32_t attend(uint32_t arg) {
+inline uint32_t attend(uint32_t arg, uint32_t) {
     using namespace attention;
     if (get_arg_val<uint32_t>(arg) == 0) return arg + 1;
     const uint32_t worker = get_arg_val<uint32_t>(arg + 1), coordinates = arg + 2;
-    const ValidRows valid{take_valid(), get_common_arg_val<uint32_t>(8), rows};
+    const ValidRows valid{take_valid(), get_common_arg_val<uint32_t>(qkv::CACHE_ROWS_ARG), rows};
     push_ones_tile();
     Exchange<R, D, W, r, c>{worker, coordinates, share_of(worker, W, valid.count())}.run();
     return send_output<c>(get_arg_val<uint32_t>(coordinates + W), coordinates + W + 1);
 }
 
-void kernel_main() {
-    start_reading_residual();
-    finish(attend(project()));
-    noc_async_write_barrier();
-    noc_async_atomic_barrier();
-}
+void kernel_main() { move_layers(attend); }

@@ -36,13 +36,14 @@ struct Chunks {
 };
 
 // The half of x of this NoC, K tile by K tile, each with its tile rows. First its reads are started, then `others`.
-template <typename All, uint32_t k_tiles, uint32_t rows, typename Accessor, typename Others>
-inline void lead(const Accessor& x, const Everyone& everyone, Others start_others) {
+// sent: x comes here from other cores, and await_x returns when it has.
+template <typename All, uint32_t k_tiles, uint32_t rows, typename Accessor, typename Others, typename Await>
+inline void lead(const Accessor& x, const Everyone& everyone, Others start_others, bool sent, Await await_x) {
     constexpr uint32_t first = noc_index == 0 ? 0 : All::half, last = noc_index == 0 ? All::half : All::count;
     static_assert(last - first < 15, "a transaction id for each chunk");
     const uint32_t bytes = rows * get_tile_size(CB_X);  // of a K tile
     const uint32_t to = get_write_ptr(CB_X), arrived = get_semaphore(CHUNKS_HERE + noc_index);
-    for (uint32_t i = first; i < last; ++i) {
+    for (uint32_t i = first; i < last && !sent; ++i) {
         noc_async_read_set_trid(1 + i - first);
         for (uint32_t k = All::begin(i); k < All::end(i); ++k) {
             for (uint32_t row = 0; row < rows; ++row) {
@@ -52,6 +53,7 @@ inline void lead(const Accessor& x, const Everyone& everyone, Others start_other
     }
     noc_async_read_set_trid(15);
     start_others();
+    if (sent) await_x();
     for (uint32_t i = first; i < last; ++i) {
         noc_async_read_barrier_with_trid(1 + i - first);
         const uint32_t from = to + All::begin(i) * bytes;

@@ -1,6 +1,8 @@
-// Args   those of reader.h
+// Args          those of reader.h
+// Common args   addresses of x, wqkv
 #include "reader.h"
 
 void kernel_main() {
-    qkv::stream_columns(0, [] {});
+    const auto nothing = [] {};
+    qkv::stream_columns(0, 1, false, nothing, nothing);
 }

@@ -30,7 +30,7 @@ ONCE inline void push_back(uint32_t cb, uint32_t n) { cb_push_back(cb, n); }
 ONCE inline void pop_front(uint32_t cb, uint32_t n) { cb_pop_front(cb, n); }
 
 // A tile of `cb` to DEST, and what goes before the first.
-ONCE inline void start_copying(uint32_t cb) {
+SMALL inline void start_copying(uint32_t cb) {
     reconfig_data_format_srca(cb);
     copy_init(cb);
 }

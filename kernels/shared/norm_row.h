@@ -38,13 +38,12 @@ ALWI void norm_row(uint32_t first) {
     cb_pop_front(CB_ROW, hidden);
 }
 
-// All that the compute kernel of a leader does.
+// The own tile row. After compute_kernel_hw_startup(CB_ROW, CB_ROW, CB_SQUARES).
 //
 // Compile-time args   rows, hidden, 1 / columns of a row and epsilon as bits of an fp32
 // Runtime args        tile row
 ALWI void norm_own_row() {
     constexpr uint32_t rows = get_compile_time_arg_val(0), hidden = get_compile_time_arg_val(1);
     constexpr uint32_t scale = get_compile_time_arg_val(2), eps = get_compile_time_arg_val(3);
-    compute_kernel_hw_startup(CB_ROW, CB_ROW, CB_SQUARES);
     norm_row<rows, hidden, scale, eps>(get_arg_val<uint32_t>(0) * hidden);
 }

@@ -1,5 +1,5 @@
 // A function whose code a kernel has once: not inlined, not cloned for its arguments. What a core's kernels take is
-// limited to 69 KB, and a program of several blocks is near that.
+// limited to 69 KB, and a program of several blocks is near that. SMALL: no faster than it has to be, besides.
 #pragma once
 
 #ifdef __clang__
@@ -7,3 +7,4 @@
 #else
 #define ONCE [[gnu::noinline, gnu::noclone]]  // clang never clones
 #endif
+#define SMALL ONCE [[gnu::cold]]

@@ -2,6 +2,7 @@
 #pragma once
 
 #include "api/dataflow/dataflow_api.h"
+#include "once.h"
 
 // Reads tiles that lie one after another in one DRAM bank into a circular buffer, a slot of it at a time. Up to `depth`
 // reads are in flight; it waits for nothing but room, so weights that fit the buffer come whatever else the core waits
@@ -13,16 +14,19 @@ class Stream {
   public:
     static constexpr uint32_t depth = 2;
 
+    Stream(uint32_t cb, uint32_t slot_tiles, uint32_t slots)
+        : base_(get_write_ptr(cb)), cb_(cb), tile_(get_tile_size(cb)), slot_(slot_tiles), slots_(slots) {}
+
     Stream(uint32_t bank, uint32_t address, uint32_t cb, uint32_t slot_tiles, uint32_t slots)
-        : from_(get_noc_addr_from_bank_id<true>(bank, address)),
-          base_(get_write_ptr(cb)),
-          cb_(cb),
-          tile_(get_tile_size(cb)),
-          slot_(slot_tiles),
-          slots_(slots) {}
+        : Stream(cb, slot_tiles, slots) {
+        start(bank, address);
+    }
+
+    // Where the next share begins.
+    void start(uint32_t bank, uint32_t address) { from_ = get_noc_addr_from_bank_id<true>(bank, address); }
 
     // The next tiles of the share into the next slot.
-    void read(uint32_t tiles) {
+    ONCE void read(uint32_t tiles) {
         if (issued_ - landed_ == depth) land();
         cb_reserve_back(cb_, (issued_ - landed_ + 1) * slot_);
         noc_async_read_set_trid(trid(issued_));
@@ -38,7 +42,7 @@ class Stream {
     }
 
     // Waits for what is still in flight.
-    void finish() {
+    ONCE void finish() {
         while (landed_ != issued_) land();
         noc_async_read_set_trid(0);
     }
@@ -51,7 +55,7 @@ class Stream {
         cb_push_back(cb_, slot_);
     }
 
-    uint64_t from_;
+    uint64_t from_ = 0;
     uint32_t base_, cb_, tile_, slot_, slots_;
     uint32_t next_ = 0, issued_ = 0, landed_ = 0;
 };

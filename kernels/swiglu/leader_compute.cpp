@@ -3,4 +3,7 @@
 // Args   those of norm_own_row
 #include "../shared/norm_row.h"
 
-void kernel_main() { norm_own_row(); }
+void kernel_main() {
+    compute_kernel_hw_startup(CB_ROW, CB_ROW, CB_SQUARES);
+    norm_own_row();
+}

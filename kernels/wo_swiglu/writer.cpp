@@ -20,5 +20,6 @@ void kernel_main() {
 
     read_own_and_owned<rows>(wo, o, o_width, x, hidden);
     gather<rows>(wo);
-    move_sums<rows, columns, groups, parts>(wo, w2, get_semaphore(FILLED), out, hidden);
+    move_sums<rows, columns, groups, parts>(wo, w2, get_semaphore(FILLED), hidden, [] {});
+    write_owned<rows>(w2, out, hidden);
 }
