@@ -24,7 +24,7 @@ TIMEOUT = 1500
 
 @pytest.fixture(scope="session")
 def simulated(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> dict[str, Any]:
-    """What the real ttnn gives for the border calls and the cases, the variants only if asked for: ``on_simulator``."""
+    """What the real ttnn gives for the cases, and, if slow tests ask for them, for variants and border calls."""
     library = Path(os.environ.get("TT_METAL_SIMULATOR") or Path.home() / "sim" / "libttsim_bh.so")
     if importlib.util.find_spec("ttnn") is None:
         pytest.skip("needs the real ttnn: pip install 'layerbench[ttnn]'")
@@ -32,8 +32,8 @@ def simulated(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathF
         pytest.skip(f"needs a simulator: {library} is not there (set TT_METAL_SIMULATOR)")
     path = tmp_path_factory.mktemp("simulated") / "found.pt"
     users = [item for item in request.session.items if "simulated" in getattr(item, "fixturenames", ())]
-    all_cases = any(item.get_closest_marker("slow") for item in users)
-    names = [name for name in CASES if all_cases or name not in VARIANTS]
+    whole = any(item.get_closest_marker("slow") for item in users)
+    names = ["calls" if whole else "-", *(name for name in CASES if whole or name not in VARIANTS)]
     environment = os.environ | {
         "TT_METAL_SIMULATOR": str(library),
         "TT_METAL_SLOW_DISPATCH_MODE": "1",

@@ -1,4 +1,4 @@
-"""Runs cases and the border calls on the real ttnn and writes what came out: ``python -m ... FILE CASE...``."""
+"""Runs cases, and the border calls, on the real ttnn, writes what came out: ``python -m ... FILE calls|- CASE...``."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from tests.emulator.calls import CALLS
 from tests.emulator.cases import CASES, run
 
 
-def main(path: str, *names: str) -> None:
+def main(path: str, calls: str, *names: str) -> None:
     """Write {"values": inputs by case, "results": outputs by case, "refused": error by call, "blocks": conversions}."""
     device = ttnn.open_device(device_id=0)
     found: dict[str, dict] = {"values": {}, "results": {}, "refused": {}}
@@ -25,7 +25,7 @@ def main(path: str, *names: str) -> None:
         )
         for dtype in block_floats.DTYPES
     }
-    for name, call in CALLS.items():
+    for name, call in CALLS.items() if calls == "calls" else ():
         try:
             call(ttnn, device)
         except Exception as error:  # noqa: BLE001

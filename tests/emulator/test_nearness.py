@@ -110,5 +110,6 @@ def test_host_conversion_is_the_real_one(name: str, simulated: dict[str, Any]) -
     assert torch.equal(ours.float(), simulated["blocks"][name].float())
 
 
+@pytest.mark.slow  # what it does not refuse has to be compiled
 def test_the_real_ttnn_refuses_the_same(simulated: dict[str, Any]) -> None:
     assert set(simulated["refused"]) == REFUSED
