@@ -20,7 +20,8 @@ from hypothesis import HealthCheck, settings
 from harness.targets import Target, open_target
 from harness.targets.target import find_simulator
 
-# Machines are shared: a slow example is not a failing one. The same examples each time, unless `random` is asked for.
+# Machines are shared: a slow example is not a failing one. The same examples each time, unless `random` is asked for,
+# as long as the same modules are loaded: hypothesis draws from their constants, too.
 settings.register_profile("random", deadline=None, suppress_health_check=[HealthCheck.too_slow], print_blob=True)
 settings.register_profile("repeatable", settings.get_profile("random"), derandomize=True, database=None)
 settings.load_profile("repeatable")
