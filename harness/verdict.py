@@ -9,7 +9,7 @@ faults each part catches.
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -144,14 +144,15 @@ def close(
     rms = float(bars.pow(2).mean().sqrt())
     if not got.isfinite().all():
         return Part(name, False, "not finite", numbers, (finite_aspect(got),), error=error, bar=rms)
-    times = float(_limit(RELATIVE_L2, torch.stack([metrics.slices(b)["token"][0] for b in bars]).mean(0)))
+    draws = [metrics.slices(b) for b in bars]
+    times = float(_limit(RELATIVE_L2, torch.stack([draw["token"][0] for draw in draws]).mean(0)))
     aspects = [
-        _at_least("PCC", numbers["pcc"], times**2, min(metrics.pcc(draw, want) for draw in bar)),
+        _at_least("PCC", numbers["pcc"], times, min(metrics.pcc(draw, want) for draw in bar)),
         _at_most("relative L2", numbers["relative_l2"], times, max(metrics.relative_l2(b, want) for b in bar)),
         *_scales(got, bar, shares or {name if name in SCALE else "itself": want}),
     ]
     if not shares:  # else the error is another part's
-        aspects += [*_extremes(error, bars, want), *_slices(error, bars)]
+        aspects += [*_extremes(error, bars, want), *_slices(error, draws)]
     text = "; ".join(f"{a.name} {a.text}" for a in aspects)
     return Part(name, all(a.passed for a in aspects), text, numbers, tuple(aspects), error=error, bar=rms)
 
@@ -172,7 +173,7 @@ def finite(name: str, got: torch.Tensor) -> Part:
 
 
 def _at_least(name: str, pcc: float, times: float, bar: float) -> Aspect:
-    limit = 1 - times * (1 - bar)  # 1 - PCC is a square
+    limit = 1 - times**2 * (1 - bar)  # 1 - PCC is a square
     text = f"{pcc:.6f} (>= {limit:.6f})"
     return Aspect(name, pcc >= limit, text, pcc, (1 - pcc) / (1 - limit), f"{pcc:.6f}")
 
@@ -220,10 +221,9 @@ def _scales(got: torch.Tensor, bar: torch.Tensor, fits: Mapping[str, torch.Tenso
     return aspects
 
 
-def _slices(error: torch.Tensor, bars: torch.Tensor) -> list[Aspect]:
-    """The token, channel or head, and tile that is worst beside the bar's."""
+def _slices(error: torch.Tensor, draws: Sequence[Mapping[str, torch.Tensor]]) -> list[Aspect]:
+    """The token, channel or head, and tile that is worst beside the bar's, whose slices `draws` are."""
     aspects = []
-    draws = [metrics.slices(draw) for draw in bars]
     for name, square in metrics.slices(error).items():
         squares = torch.stack([draw[name] for draw in draws])
         theirs = squares.sum(1).sqrt()

@@ -134,10 +134,9 @@ class FusedLayer(FusedBlocks):
         qkv_slots = plan.slots(QKV_WEIGHTS, SLOT_ROWS * self.columns)
         reader, compute, writer = self._qkv_compile_time(qkv_slots, x, context.cos, gamma, cache)
         reader += [R, D, B, W, rows, *mapping, len(qkv.cores.cores), *blocks, *slots]
-        done = len(roles.feeders) + len(roles.workers)
+        done, turns = len(roles.feeders) + len(roles.workers), [layers, *plan.rewound]
         reader += [layers, done, *plan.rewound, *accessor_args(ttnn, cache, cache, context.valid_rows)]
-        compute += [R, D, B, W, *split.owned, scale_bits(s), *blocks, wo.parts]
-        compute += [layers, *plan.rewound]
+        compute += [R, D, B, W, *split.owned, scale_bits(s), *blocks, wo.parts, *turns]
         writer += [s.group, R, D, W, *split.owned, *mapping, wo.unit, len(wo.groups), wo.parts, hidden]
         writer += [layers, done, *plan.rewound]
         args = self._runtime_args(plan)
@@ -149,7 +148,7 @@ class FusedLayer(FusedBlocks):
 
         grid = Rectangle(0, 0, self.grid.x, self.grid.y)
         first, last, others = self._noc(grid.cores[0]), self._noc(grid.last), len(grid.cores)
-        row, turns = {core: [r] for r, core in enumerate(roles.leaders)}, [layers, *plan.rewound]
+        row = {core: [r] for r, core in enumerate(roles.leaders)}
         leaders = Team(
             _each(roles.leaders),
             [],
